@@ -29,10 +29,9 @@ const inboxRefresh = 5
 // several that are decided together.
 type inbox struct {
 	listing
-	CanAnswer bool // the caller has the scope to answer
-	Groups    []gateGroup
-	Total     int
-	Next      string // path of the next page, "" for none
+	Groups []gateGroup
+	Total  int
+	Next   string // path of the next page, "" for none
 
 	Gate     *gatePage // nil for none
 	Together *together // likewise
@@ -133,7 +132,7 @@ func (l listing) Filtered() bool { return l.Has("text") || l.Has("objective") ||
 
 // readInbox reads the list of the inbox: the nearest deadline first, then the longest wait.
 func readInbox(v *visit, l listing) (inbox, error) {
-	in := inbox{listing: l, CanAnswer: v.has(call.RespondApprovals)}
+	in := inbox{listing: l}
 	page, err := v.cfg.Service.Gates.ListInterrupts(v.r.Context(), v.call, gate.InterruptListParams{
 		Filter: shown.InterruptFilter{Urgent: true, Text: l.Get("text"), ObjectiveID: l.Get("objective"), ContextID: l.Get("context"), Limit: inboxSize},
 		Mine:   l.Mine(), PageToken: l.Get("page"),

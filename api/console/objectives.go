@@ -109,7 +109,6 @@ type objectives struct {
 	objectivesFilter
 	read.ObjectivePage
 	Later bool // it is not the first page
-	May   bool // begin work
 }
 
 // A statusChoice is a status by which the list can be filtered.
@@ -129,7 +128,7 @@ func statuses() (out []statusChoice) {
 // showObjectives shows the objectives that the query selects.
 func showObjectives(v *visit) (view, error) {
 	q := v.r.URL.Query()
-	data := objectives{objectivesFilter: objectivesFilter{newListing(q, filterFields...)}, Later: q.Get("page") != "", May: v.has(call.CreateRuns)}
+	data := objectives{objectivesFilter: objectivesFilter{newListing(q, filterFields...)}, Later: q.Get("page") != ""}
 	search, err := data.search(v.cfg.Now())
 	if err == nil {
 		data.ObjectivePage, err = v.cfg.Service.Objectives.ListObjectives(v.r.Context(), v.call, read.ListObjectivesParams{Filter: search, PageToken: q.Get("page"), Standings: true})

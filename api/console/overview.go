@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"longhaul/a2a"
-	"longhaul/api/call"
 	"longhaul/api/gate"
 	"longhaul/api/read"
 	"longhaul/opt"
@@ -19,8 +18,6 @@ type overview struct {
 	Waits      []gateCard
 	InAll      int // open objectives
 	Day, Month chart
-	Names      bool // of workers: all tenants have the same ones, so they are for those who see all
-	May        bool // begin work
 }
 
 // longestWaits is how many questions an overview shows.
@@ -33,7 +30,7 @@ func showOverview(v *visit) (view, error) {
 		return view{}, err
 	}
 	seen.Costs = slices.DeleteFunc(slices.Clone(seen.Costs), func(c shown.Cost) bool { return c.Usage.Input+c.Usage.Output+int64(c.Usage.Cost) == 0 })
-	data := overview{OverviewOf: seen, Names: v.has(call.ReadCosts), May: v.has(call.CreateRuns)}
+	data := overview{OverviewOf: seen}
 	for _, n := range seen.Open {
 		data.InAll += n
 	}

@@ -15,35 +15,16 @@ import (
 	"longhaul/opt/wire"
 )
 
-// standings is the data of the page with the standing decisions.
-type standings struct {
-	wire.StandingList
-	May bool // decide at gates
-}
-
 // showStandings shows the standing decisions of the tenant, and those that answers of the caller propose.
 func showStandings(v *visit) (view, error) {
 	list, err := v.cfg.Service.Standing.List(v.r.Context(), v.call, struct{}{})
-	return view{Template: "standings", Title: "Standing decisions", Data: standings{list, v.has(call.RespondApprovals)}}, err
-}
-
-// A standingPage is the data of the page of a standing decision.
-type standingPage struct {
-	wire.Standing
-	May  bool // the caller may decide at gates
-	Back bool // the caller is behind it
-}
-
-// Over reports whether the decision will never count again.
-func (p standingPage) Over() bool {
-	return p.State != standing.Proposed && p.State != standing.Active
+	return view{Template: "standings", Title: "Standing decisions", Data: list}, err
 }
 
 // showStanding shows a standing decision and what it was used for.
 func showStanding(v *visit) (view, error) {
 	s, err := v.cfg.Service.Standing.Get(v.r.Context(), v.call, read.IDParams{ID: v.r.PathValue("id")})
-	page := standingPage{Standing: s, May: v.has(call.RespondApprovals), Back: s.Has(v.call.Principal)}
-	return view{Template: "standing", Title: "Standing decision", Data: page}, err
+	return view{Template: "standing", Title: "Standing decision", Data: s}, err
 }
 
 // approveStanding puts the caller behind a standing decision.

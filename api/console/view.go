@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -49,6 +50,9 @@ type frame struct {
 	Waiting int  // how many gates wait for the caller
 	Path    string
 }
+
+// May reports whether the caller has a scope.
+func (f frame) May(s call.Scope) bool { return slices.Contains(f.Scopes, s) }
 
 //go:embed templates/*.html
 var templateFiles embed.FS
