@@ -35,29 +35,15 @@ type gatePage struct {
 	Removed     []comparison
 	Objects     []object
 	MoreObjects int
-	Outcome     *outcome // how it was closed, nil if it is open or that is not known
-	Replies     []shownReply
-	Form        *gateform.Form // nil if the caller may not answer
-	Why         string         // why there is no form at an open gate
-	Stored      bool           // an answer of the caller is stored, and no worker has judged it yet
+	Edited      []object // that replace the object of the decision with which it was closed
+	EditedDiff  []comparison
+	Others      []shown.GateReply // replies that did not close it
+	Reader      string            // the principal of the caller
+	Form        *gateform.Form    // nil if the caller may not answer
+	Why         string            // why there is no form at an open gate
+	Stored      bool              // an answer of the caller is stored, and no worker has judged it yet
 	Written     written
 	MayStand    bool // the caller may decide about the next such gates, too
-}
-
-// An outcome is how a gate was closed.
-type outcome struct {
-	*shown.GateReply
-	Word    string
-	ByTimer bool
-	Objects []object // that replace the object of the decision
-	Diff    []comparison
-}
-
-// A shownReply is a reply that did not close the gate.
-type shownReply struct {
-	By, Word, Verdict string
-	At                a2a.Time
-	Text              string // of the caller's own
 }
 
 // showGate shows a gate, open or closed, beside the list.
@@ -110,7 +96,7 @@ func (v gates) beside(in inbox, s gate.ShownInterrupt, w written) view {
 func (v gates) page(l listing, s gate.ShownInterrupt, w written) *gatePage {
 	g := &s.Gate
 	p := &gatePage{
-		Gate: g, ShownInterrupt: s, Path: gatePath(g.ID), List: l, Title: gateTitle(g), Who: respondersText(g.Responders), Written: w,
+		Gate: g, ShownInterrupt: s, Path: gatePath(g.ID), Reader: v.call.Principal, List: l, Title: gateTitle(g), Who: respondersText(g.Responders), Written: w,
 		MayStand: g.Standing != "" && v.has(call.RespondApprovals) && s.MayStand(v.call.Principal, v.call.Groups),
 	}
 	if s.For != "" {
@@ -128,10 +114,11 @@ func (v gates) page(l listing, s gate.ShownInterrupt, w written) *gatePage {
 		p.Missing = missingText(g)
 		p.Follow = v.follow(s)
 		v.addForm(p, s)
-	} else {
-		v.addOutcome(p, s)
+	} else if last := s.Closed(); last != nil && last.Reply != nil && len(last.Reply.Edited) > 0 {
+		p.Edited, _ = v.viewer(p.Path).objects("edited-", last.Reply.Edited, fileIn(p.Path, "edited"))
+		p.EditedDiff = compareObjects("edited-diff-", g.Object, last.Reply.Edited)
 	}
-	p.Replies = v.otherReplies(s)
+	p.Others = slices.DeleteFunc(slices.Clone(s.Replies), func(r shown.GateReply) bool { return r.Decision.Closed })
 	return p
 }
 
@@ -199,21 +186,12 @@ func (v gates) addForm(p *gatePage, s gate.ShownInterrupt) {
 	}
 }
 
-// addOutcome adds to the page of a closed gate how it was closed.
-func (v gates) addOutcome(p *gatePage, s gate.ShownInterrupt) {
-	last := s.Closed()
-	if last == nil {
-		return
+// closedText returns how a decision has closed its gate.
+func closedText(d opt.Decision) string {
+	if d.DecidedBy == opt.ByTimer && d.Action == "" {
+		return "Closed"
 	}
-	d := last.Decision
-	p.Outcome = &outcome{GateReply: last, Word: cmp.Or(gateform.Word(d), string(d.Action)), ByTimer: d.DecidedBy == opt.ByTimer}
-	if p.Outcome.ByTimer && d.Action == "" {
-		p.Outcome.Word = "Closed"
-	}
-	if r := last.Reply; r != nil && len(r.Edited) > 0 {
-		p.Outcome.Objects, _ = v.viewer(p.Path).objects("edited-", r.Edited, fileIn(p.Path, "edited"))
-		p.Outcome.Diff = compareObjects("edited-diff-", s.Gate.Object, r.Edited)
-	}
+	return cmp.Or(gateform.Word(d), string(d.Action), "Closed")
 }
 
 // shownText returns a text of others, cut if it is long.
@@ -229,26 +207,23 @@ func questionOf(g *opt.Gate, id string) string {
 	return a2a.Visible(id)
 }
 
-// otherReplies lists the replies that did not close a gate.
-func (v gates) otherReplies(s gate.ShownInterrupt) (out []shownReply) {
-	for _, r := range s.Replies {
-		d := r.Decision
-		if d.Closed {
-			continue
-		}
-		reply := shownReply{By: d.For.By(d.DecidedBy), Word: cmp.Or(string(d.Action), "answer"), Verdict: "counts", At: d.DecidedAt}
-		switch {
-		case d.Action == opt.Ask:
-			reply.Verdict = "decides nothing"
-		case d.Verdict != opt.Accepted:
-			reply.Verdict = "refused: " + verdictText(d.Verdict)
-		}
-		if r.Reply != nil && d.DecidedBy == v.call.Principal && d.Verdict != opt.Accepted {
-			reply.Text = shownText(textOfReply(*r.Reply))
-		}
-		out = append(out, reply)
+// countsText says whether a reply that did not close its gate counts.
+func countsText(d opt.Decision) string {
+	switch {
+	case d.Action == opt.Ask:
+		return "decides nothing"
+	case d.Verdict != opt.Accepted:
+		return "refused: " + verdictText(d.Verdict)
 	}
-	return out
+	return "counts"
+}
+
+// Own returns the words of a reply of the reader that does not count, "" for any other.
+func (p *gatePage) Own(r shown.GateReply) string {
+	if r.Reply == nil || r.Decision.DecidedBy != p.Reader || r.Decision.Verdict == opt.Accepted {
+		return ""
+	}
+	return shownText(textOfReply(*r.Reply))
 }
 
 // textOfReply returns the words in a reply.

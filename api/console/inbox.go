@@ -255,24 +255,20 @@ func cardOf(i shown.Interrupt, now time.Time) gateCard {
 	return c
 }
 
-// A decided is an answer that the caller has sent.
+// A decided is a gate to which the caller has sent an answer.
 type decided struct {
-	Path, Title string
-	Word        string // how it has closed the gate, "" if the gate is still open
-	By          string
-	More        int // how many alike were sent with it
+	*gate.ShownInterrupt
+	Title string
+	More  int // how many alike were sent with it
 }
 
-// decided returns the answer to a gate that the caller has sent, nil if it is not known.
+// decided returns the gate to which the caller has sent an answer, nil if it is not known.
 func (v gates) decided(id, more string) *decided {
 	s, err := v.cfg.Service.Gates.GetInterrupt(v.r.Context(), v.call, id)
 	if err != nil {
 		return nil
 	}
-	d := &decided{Path: gatePath(id), Title: gateTitle(&s.Gate)}
-	if closing := s.Closed(); closing != nil {
-		d.Word, d.By = cmp.Or(gateform.Word(closing.Decision), "Closed"), closing.Decision.Who()
-	}
+	d := &decided{ShownInterrupt: &s, Title: gateTitle(&s.Gate)}
 	if n, err := strconv.Atoi(more); err == nil && n > 0 && n < inboxSize {
 		d.More = n
 	}
