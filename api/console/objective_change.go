@@ -105,7 +105,7 @@ func changeState(v *visit, formID string, buttons []button, plan, task string) (
 			return err
 		})
 		if fault != nil { // the attempt stays
-			c.query.Set(unstartedField, "1")
+			c.query.Set(missedField, missedStart)
 		}
 		return unconfirmed, nil
 	})

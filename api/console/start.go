@@ -210,7 +210,7 @@ func start(v *visit) (view, error) {
 			return err
 		})
 		if fault != nil { // the objective has begun and stays
-			return view{Location: objectivePath(id) + "?" + unpausedField + "=1"}, nil
+			return view{Location: objectivePath(id) + "?" + missedField + "=" + missedPause}, nil
 		}
 	}
 	return view{Location: objectivePath(id)}, nil
