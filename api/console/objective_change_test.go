@@ -439,7 +439,7 @@ func TestChange_unconfirmed(t *testing.T) {
 		}
 	}
 	s.world.Advance(time.Minute)
-	(<-answer).wants(t, "Paused:", "1 plan had not confirmed the change when it was answered, and follows as soon as it can.")
+	(<-answer).wants(t, "Paused:", "1 plan had not confirmed the change when it was answered. It follows as soon as it can.")
 }
 
 var href = regexp.MustCompile(` href="([^"]*)"`)

@@ -54,27 +54,22 @@ type target struct {
 
 // phases returns what x is, as far as buttons differ by it.
 func (x target) phases() []string {
-	begun := func(yes bool) string {
-		if yes {
-			return "begun"
-		}
-		return "fresh"
-	}
+	all, begun := []string{""}, x.o.Started || x.o.Paused
 	switch {
 	case x.t != nil && x.t.Optional():
-		return []string{"", "optional"}
+		return append(all, "optional")
 	case x.t != nil:
-		return []string{"", "needed"}
+		return append(all, "needed")
 	case x.p != nil && x.p.Status == opt.PlanFailed:
-		return []string{"", "failed"}
+		return append(all, "failed")
 	case x.p != nil:
-		return []string{"", begun(x.p.Started || x.p.Paused)}
+		begun = x.p.Started || x.p.Paused
 	case x.o.Status.Ended():
-		return []string{"", "ended"}
+		return append(all, "ended")
 	case len(x.o.Plans) == 0:
-		return []string{"", begun(x.o.Started || x.o.Paused), "planless"}
+		all = append(all, "planless")
 	}
-	return []string{"", begun(x.o.Started || x.o.Paused)}
+	return append(all, map[bool]string{true: "begun", false: "fresh"}[begun])
 }
 
 // The buttons that pages know.
@@ -264,11 +259,7 @@ func addResult(v *visit, out view, refused *refusedForm) view {
 		return out
 	}
 	if n, err := strconv.Atoi(q.Get("unconfirmed")); err == nil && n > 0 {
-		verb := "follow as soon as they can."
-		if n == 1 {
-			verb = "follows as soon as it can."
-		}
-		out.Done += " " + opt.Count(n, "plan") + " had not confirmed the change when it was answered, and " + verb
+		out.Done += " " + opt.Count(n, "plan") + " had not confirmed the change when it was answered. It follows as soon as it can."
 	}
 	return out
 }
