@@ -87,7 +87,7 @@ func (v gates) beside(in inbox, s gate.ShownInterrupt, w written) view {
 	}
 	sent, counts, _ := v.stored(s)
 	if closing := s.Closed(); !s.Open && sent && !counts && closing != nil && closing.Decision.DecidedBy != v.call.Principal {
-		out.Problem = v.closedByOther(s)
+		out.Problem = unusedText(s)
 	}
 	return out
 }
@@ -346,20 +346,11 @@ func (v gates) stored(s gate.ShownInterrupt) (sent, counts, pending bool) {
 	return id != "", false, id != ""
 }
 
-// closedByOther returns the text that a gate was closed before the caller's answer.
-func (v gates) closedByOther(s gate.ShownInterrupt) string {
-	last := s.Closed()
-	const unused = " Your answer was not used."
-	if last == nil {
-		return "The task does not wait here any more: it is " + shown.LookOfTask(s.TaskState).Word + "." + unused
+// unusedText returns that a gate was closed before the answer of the caller.
+func unusedText(s gate.ShownInterrupt) string {
+	what := "The task does not wait here any more: it is " + shown.LookOfTask(s.TaskState).Word
+	if last := s.Closed(); last != nil {
+		what = last.Decision.Outcome()
 	}
-	d := last.Decision
-	word := gateform.Word(d)
-	switch d.DecidedBy {
-	case opt.ByTimer:
-		return "Time was over before your answer came: " + d.Outcome() + "." + unused
-	case v.call.Principal:
-		return "You have answered here already: " + word + " at " + gateform.Clock(d.DecidedAt) + "." + unused
-	}
-	return d.Who() + " was first: " + word + " at " + gateform.Clock(d.DecidedAt) + "." + unused
+	return what + ". Your answer was not used."
 }

@@ -110,7 +110,7 @@ func answeredPath(v *visit, a gate.Answered) string {
 func (v gates) refusalMessage(s gate.ShownInterrupt, f *call.Fault, p problem) string {
 	switch {
 	case !s.Open:
-		return v.closedByOther(s)
+		return unusedText(s)
 	case f.Reason == "OBJECT_CHANGED":
 		return "The object has changed since you opened the page. Nothing was decided. Look at it as it is now, and answer again."
 	case f.Kind == call.InvalidParams:

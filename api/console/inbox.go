@@ -287,7 +287,6 @@ type together struct {
 // A togetherGate is one of those gates.
 type togetherGate struct {
 	gateCard
-	Digest  string
 	Objects []object
 	More    int // parts that are not shown
 }
@@ -306,7 +305,7 @@ func (v gates) together(in inbox, ids []string, w written) (view, error) {
 			continue
 		}
 		t.Accepts, t.Rejects = t.Accepts && g.Allows(opt.Accept), t.Rejects && g.Allows(opt.Reject)
-		one := togetherGate{gateCard: cardOf(s.Interrupt, v.cfg.Now()), Digest: g.ObjectDigest}
+		one := togetherGate{gateCard: cardOf(s.Interrupt, v.cfg.Now())}
 		one.Path = in.At(gatePath(id))
 		show := v.viewer(one.Path)
 		show.bytes = mostTogether / len(ids)
