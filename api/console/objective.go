@@ -284,11 +284,8 @@ func spanText(spans []shown.Span, i int) string {
 	case s.Attempt == 0:
 		what = "Work"
 	}
-	switch barClass(spans, i) {
-	case "failed":
-		return what + ", failed"
-	case "canceled":
-		return what + ", canceled"
+	if end := barClass(spans, i); end == "failed" || end == "canceled" {
+		what += ", " + end
 	}
 	return what
 }

@@ -44,11 +44,10 @@ func changeStanding(v *visit, change func(context.Context, *call.Call, read.IDPa
 // A standingForm is the data of the page with the form for a standing decision.
 type standingForm struct {
 	filledForm
-	Gate, Title string
-	Gates       string // that it would be about
-	Actions     []opt.Action
-	Need        int // people who have to be behind it
-	MostUses    int
+	Gate     *opt.Gate
+	Actions  []opt.Action
+	Need     int // people who have to be behind it
+	MostUses int
 }
 
 // newStanding shows the form for a standing decision about gates like one. It has what answers of the
@@ -78,7 +77,7 @@ func standingFormOf(v *visit, f filledForm) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	out := standingForm{filledForm: f, Gate: s.Gate.ID, Title: gateTitle(&s.Gate), Gates: s.Gate.Standing, MostUses: standing.MaxUses}
+	out := standingForm{filledForm: f, Gate: &s.Gate, MostUses: standing.MaxUses}
 	for _, a := range []opt.Action{opt.Accept, opt.Reject} {
 		if s.Gate.Allows(a) {
 			out.Actions = append(out.Actions, a)

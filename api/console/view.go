@@ -106,7 +106,6 @@ func functions(a assets) template.FuncMap {
 		"page":        pageOf,
 		"width":       func(share float64) int { return int(100 * min(1, share)) },
 		"task":        taskPath,
-		"plan":        planPath,
 		"inbox":       gatePath,
 		"standing":    newStandingPath,
 		"since":       sinceText,
