@@ -48,6 +48,15 @@ type treeTask struct {
 	After                  string // their keys, if so
 }
 
+// Left and Base are where the name of the plan begins, Top where its mark does.
+func (p treePlan) Left() int { return p.X + 26 }
+func (p treePlan) Base() int { return p.Y + 19 }
+func (p treePlan) Top() int  { return p.Y - 3 }
+
+// Left and Base are where the name of the task begins.
+func (t treeTask) Left() int { return t.X + 28 }
+func (t treeTask) Base() int { return t.Y + 22 }
+
 // A treeLinks returns the addresses to which the blocks of a drawing lead, by their keys.
 type treeLinks interface {
 	ToPlan(key string) string
@@ -73,14 +82,9 @@ func treeOf(o *opt.Objective, to treeLinks, was *opt.Objective) *tree {
 		blocks[i] = block{W: max(inner[i].W, taskWidth) + 2*planMargin, H: planHead + inner[i].H + planMargin}
 	}
 	outer := draw(blocks, placesBefore(o.Plans, o.Before), gap{12, 34})
-	var kept, fresh []line
-	for _, l := range outer.Lines {
-		if was == nil || slices.Contains(was.Before(was.Plans[l.to]), was.Plans[l.from]) {
-			kept = append(kept, l)
-		} else {
-			fresh = append(fresh, l)
-		}
-	}
+	kept, fresh := outer.split(func(from, to int) bool {
+		return was == nil || slices.Contains(was.Before(was.Plans[to]), was.Plans[from])
+	})
 	t := &tree{W: outer.W + 2, H: outer.H + 2, Lines: pathOf(kept, 1, 1), Fresh: pathOf(fresh, 1, 1), Draft: was != nil}
 	for i, p := range o.Plans {
 		b := outer.Blocks[i]
@@ -137,17 +141,25 @@ type block struct{ X, Y, W, H int }
 // A point is a place in a drawing.
 type point struct{ X, Y int }
 
-// A line leads from a block to one that comes after it, to the right only.
-type line struct {
-	from, to int
-	points   []point
-}
-
-// A drawing has a place for each block, and a line for each pair of them.
+// A drawing has a place for each block, and a line for each pair of a block and one that
+// comes after it. Lines go to the right only.
 type drawing struct {
 	Blocks []block
-	Lines  []line
+	Lines  [][]point
+	Ends   [][2]int // of the lines: from which block to which
 	W, H   int
+}
+
+// split returns the lines that were kept, and the others.
+func (d drawing) split(kept func(from, to int) bool) (yes, no [][]point) {
+	for i, line := range d.Lines {
+		if kept(d.Ends[i][0], d.Ends[i][1]) {
+			yes = append(yes, line)
+		} else {
+			no = append(no, line)
+		}
+	}
+	return yes, no
 }
 
 // A gap is the space between the blocks of a layer, and between layers.
@@ -179,7 +191,7 @@ func draw(blocks []block, before [][]int, g gap) drawing {
 	w, h := l.place()
 	d := drawing{Blocks: l.blocks[:len(blocks)], W: w, H: h}
 	for _, way := range ways {
-		d.Lines = append(d.Lines, line{way[0], way[len(way)-1], l.points(way)})
+		d.Lines, d.Ends = append(d.Lines, l.line(way)), append(d.Ends, [2]int{way[0], way[len(way)-1]})
 	}
 	return d
 }
@@ -293,8 +305,8 @@ func (l *layers) place() (w, h int) {
 	return w, h
 }
 
-// points returns those of a way. Between two layers a line runs in the gap alone.
-func (l *layers) points(way []int) []point {
+// line returns the points of a way. Between two layers a line runs in the gap alone.
+func (l *layers) line(way []int) []point {
 	var out []point
 	for n, i := range way {
 		b := l.blocks[i]
@@ -315,11 +327,10 @@ func (l *layers) points(way []int) []point {
 
 // pathOf returns lines, moved by x and y, as the data of an SVG path, with an arrowhead at
 // each end.
-func pathOf(lines []line, x, y int) string {
+func pathOf(lines [][]point, x, y int) string {
 	var b strings.Builder
 	ends := map[point]bool{}
-	for _, l := range lines {
-		line := l.points
+	for _, line := range lines {
 		for i, p := range line {
 			switch {
 			case i == 0:
