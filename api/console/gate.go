@@ -118,7 +118,10 @@ func (v gates) page(l listing, s gate.ShownInterrupt, w written) *gatePage {
 		p.Edited, _ = v.viewer(p.Path).objects("edited-", last.Reply.Edited, fileIn(p.Path, "edited"))
 		p.EditedDiff = compareObjects("edited-diff-", g.Object, last.Reply.Edited)
 	}
-	p.Others = slices.DeleteFunc(slices.Clone(s.Replies), func(r shown.GateReply) bool { return r.Decision.Closed })
+	p.Others = slices.DeleteFunc(slices.Clone(s.Replies), func(r shown.GateReply) bool {
+		d := r.Decision // exchanges have what was asked
+		return d.Closed || d.Action == opt.Ask && d.Verdict == opt.Accepted
+	})
 	return p
 }
 
@@ -186,38 +189,6 @@ func (v gates) addForm(p *gatePage, s gate.ShownInterrupt) {
 	}
 }
 
-// closedText returns how a decision has closed its gate.
-func closedText(d opt.Decision) string {
-	if d.DecidedBy == opt.ByTimer && d.Action == "" {
-		return "Closed"
-	}
-	return cmp.Or(gateform.Word(d), string(d.Action), "Closed")
-}
-
-// shownText returns a text of others, cut if it is long.
-func shownText(s string) string { return a2a.Visible(beginningText(s, usualMeasure.one)) }
-
-// questionOf returns the text of a question of a gate.
-func questionOf(g *opt.Gate, id string) string {
-	for _, q := range g.Questions {
-		if q.ID == id {
-			return a2a.Visible(cmp.Or(q.Question, q.ID))
-		}
-	}
-	return a2a.Visible(id)
-}
-
-// countsText says whether a reply that did not close its gate counts.
-func countsText(d opt.Decision) string {
-	switch {
-	case d.Action == opt.Ask:
-		return "decides nothing"
-	case d.Verdict != opt.Accepted:
-		return "refused: " + verdictText(d.Verdict)
-	}
-	return "counts"
-}
-
 // Own returns the words of a reply of the reader that does not count, "" for any other.
 func (p *gatePage) Own(r shown.GateReply) string {
 	if r.Reply == nil || r.Decision.DecidedBy != p.Reader || r.Decision.Verdict == opt.Accepted {
@@ -241,9 +212,6 @@ func textOfReply(r opt.Reply) string {
 	}
 	return strings.TrimSpace(strings.Join(texts, "\n"))
 }
-
-// stepsTaken say what a step of a ladder has done.
-var stepsTaken = map[opt.StepKind]string{opt.Remind: "reminders were sent", opt.Escalate: "others were asked, too", opt.Reassign: "others were asked instead"}
 
 // missingText returns whose votes an open gate waits for, "" if one answer is enough.
 func missingText(g *opt.Gate) string {

@@ -11,8 +11,8 @@ import (
 	"longhaul/a2a"
 )
 
-// A measure is how much a page shows: bytes of one part, of all parts, and parts. What was
-// shown is taken off it.
+// A measure is how much a page shows: bytes of one part, of all parts, and parts. The content
+// that was shown is taken off it.
 type measure struct{ one, bytes, parts int }
 
 // The measures of the object of a gate, at first and if the reader asks for all, and of all

@@ -175,8 +175,8 @@ func unknown(what, key string) *call.Fault {
 	return &call.Fault{Kind: call.NotFound, Message: what + " not found", Info: map[string]string{"key": shorten(key, 40)}}
 }
 
-// missedField is the query field of the page of an objective for what was to be done at once, and perhaps
-// was not: missedStart of a new attempt, or missedPause.
+// missedField is the query field of the page of an objective for a change that was to be made at once, and
+// perhaps was not: missedStart of a new attempt, or missedPause.
 const (
 	missedField = "missed"
 	missedStart = "start"

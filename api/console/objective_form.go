@@ -103,7 +103,7 @@ var (
 	}
 )
 
-// command returns the change that b asks for, of the objective or of what has an id.
+// command returns the change that b asks for, of the objective, or of the plan or task with an id.
 func (b button) command(plan, task string) opt.Command {
 	cmd := opt.Command{Kind: opt.UpdateObjective, PlanID: plan, TaskID: task, Status: b.to}
 	switch {

@@ -111,20 +111,6 @@ type objectives struct {
 	Later bool // it is not the first page
 }
 
-// A statusChoice is a status by which the list can be filtered.
-type statusChoice struct {
-	shown.Look
-	Status opt.ObjectiveStatus
-}
-
-// statuses returns the choices.
-func statuses() (out []statusChoice) {
-	for _, s := range opt.ObjectiveStatuses {
-		out = append(out, statusChoice{lookOfStatus(s), s})
-	}
-	return out
-}
-
 // showObjectives shows the objectives that the query selects.
 func showObjectives(v *visit) (view, error) {
 	q := v.r.URL.Query()

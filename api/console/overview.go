@@ -7,7 +7,6 @@ import (
 	"longhaul/a2a"
 	"longhaul/api/gate"
 	"longhaul/api/read"
-	"longhaul/opt"
 	"longhaul/opt/shown"
 )
 
@@ -50,15 +49,6 @@ func showOverview(v *visit) (view, error) {
 	}
 	data.Day, data.Month = chartOf(seen.Ended, seen.Since, seen.At, time.Hour), chartOf(seen.Overview.Month, a2a.At(seen.At.Time().Add(-29*day)), seen.At, day)
 	return view{Template: "overview", Title: "Overview", Refresh: 5, Data: data}, nil
-}
-
-// lookOfStatus returns how pages show a status without its reason.
-func lookOfStatus(s opt.ObjectiveStatus) shown.Look {
-	look := shown.LookOfTask(s)
-	if s == opt.ObjectiveBlocked {
-		look.Word = "waiting or paused"
-	}
-	return look
 }
 
 // The sizes of a chart, which fits a phone.

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,7 +10,9 @@ import (
 	"github.com/mattn/go-runewidth"
 
 	"longhaul/a2a"
+	"longhaul/api/gateform"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // cells counts how wide texts are, the same in all locales.
@@ -137,6 +140,75 @@ func stageReason(word, reason string) string {
 		return text
 	}
 	return ""
+}
+
+// closedText returns how a decision has closed its gate.
+func closedText(d opt.Decision) string {
+	if d.DecidedBy == opt.ByTimer && d.Action == "" {
+		return "Closed"
+	}
+	return cmp.Or(gateform.Word(d), string(d.Action), "Closed")
+}
+
+// shownText returns a text of others, cut if it is long.
+func shownText(s string) string { return a2a.Visible(beginningText(s, usualMeasure.one)) }
+
+// questionOf returns the text of a question of a gate.
+func questionOf(g *opt.Gate, id string) string {
+	for _, q := range g.Questions {
+		if q.ID == id {
+			return a2a.Visible(cmp.Or(q.Question, q.ID))
+		}
+	}
+	return a2a.Visible(id)
+}
+
+// countsText says whether a reply that did not close its gate counts.
+func countsText(d opt.Decision) string {
+	if d.Verdict != opt.Accepted {
+		return "refused: " + verdictText(d.Verdict)
+	}
+	return "counts"
+}
+
+// stepsTaken say what a step of a ladder has done.
+var stepsTaken = map[opt.StepKind]string{opt.Remind: "reminders were sent", opt.Escalate: "others were asked, too", opt.Reassign: "others were asked instead"}
+
+// verdictText returns why a message was refused, for people.
+func verdictText(v opt.Verdict) string { return cmp.Or(refusals[v], string(v)) }
+
+// refusals say why messages were refused.
+var refusals = map[opt.Verdict]string{
+	opt.NotWaiting: "the task did not wait for it",
+	opt.NotOffered: "the question does not offer this action",
+	opt.NotAllowed: "others decide there",
+	opt.HasVoted:   "the same person has decided there before",
+	opt.OtherThing: "it was about another object than the one shown",
+	opt.NotIdle:    "the objective had begun already",
+	opt.TooLate:    "the task had ended",
+}
+
+// A statusChoice is a status by which the list can be filtered.
+type statusChoice struct {
+	shown.Look
+	Status opt.ObjectiveStatus
+}
+
+// statuses returns the choices.
+func statuses() (out []statusChoice) {
+	for _, s := range opt.ObjectiveStatuses {
+		out = append(out, statusChoice{lookOfStatus(s), s})
+	}
+	return out
+}
+
+// lookOfStatus returns how pages show a status without its reason.
+func lookOfStatus(s opt.ObjectiveStatus) shown.Look {
+	look := shown.LookOfTask(s)
+	if s == opt.ObjectiveBlocked {
+		look.Word = "waiting or paused"
+	}
+	return look
 }
 
 // reasonText returns a reason in plain words.

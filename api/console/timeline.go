@@ -1,7 +1,6 @@
 package console
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 
@@ -213,20 +212,6 @@ func messageEventText(e opt.Event) string {
 		return principal + " wrote a message"
 	}
 	return "A message of " + principal + " was refused: " + verdictText(e.Verdict)
-}
-
-// verdictText returns why a message was refused, for people.
-func verdictText(v opt.Verdict) string { return cmp.Or(refusals[v], string(v)) }
-
-// refusals say why messages were refused.
-var refusals = map[opt.Verdict]string{
-	opt.NotWaiting: "the task did not wait for it",
-	opt.NotOffered: "the question does not offer this action",
-	opt.NotAllowed: "others decide there",
-	opt.HasVoted:   "the same person has decided there before",
-	opt.OtherThing: "it was about another object than the one shown",
-	opt.NotIdle:    "the objective had begun already",
-	opt.TooLate:    "the task had ended",
 }
 
 // reasonSuffix returns a reason as the end of a sentence, "" for none.
