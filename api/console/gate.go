@@ -119,7 +119,7 @@ func (v gates) page(l listing, s gate.ShownInterrupt, w written) *gatePage {
 		p.EditedDiff = compareObjects("edited-diff-", g.Object, last.Reply.Edited)
 	}
 	p.Others = slices.DeleteFunc(slices.Clone(s.Replies), func(r shown.GateReply) bool {
-		d := r.Decision // exchanges have what was asked
+		d := r.Decision // Exchanges has the questions
 		return d.Closed || d.Action == opt.Ask && d.Verdict == opt.Accepted
 	})
 	return p
