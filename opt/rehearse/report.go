@@ -126,9 +126,9 @@ func (r *reader) read(e opt.Event) {
 	if e.Head != nil {
 		out.Status, out.Reason, out.Failure = e.Head.Status, e.Head.Reason, e.Head.Failure
 	}
-	if e.Text != nil && e.PlanID == "" {
-		out.Planner, _ = e.Text.Metadata.String(opt.KeyPlanner)
-		out.Why, _ = e.Text.Metadata.String(opt.KeyReason)
+	if o := e.Objective; o != nil {
+		out.Planner, _ = o.Metadata.String(opt.KeyPlanner)
+		out.Why, _ = o.Metadata.String(opt.KeyReason)
 	}
 	switch {
 	case e.Kind == opt.PlanAdded:

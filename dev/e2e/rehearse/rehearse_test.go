@@ -1,0 +1,285 @@
+package rehearse_test
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"longhaul"
+	"longhaul/dev/e2e/harness"
+	"longhaul/internal/journal"
+	"longhaul/opt"
+	"longhaul/opt/rehearse"
+)
+
+var (
+	books = flag.Int("books", 20, "compare so many random playbooks")
+	seed  = flag.Uint64("seed", 1, "of the random playbooks")
+)
+
+const (
+	atOnce = 12              // objectives that run at a time
+	within = 2 * time.Minute // one of them ends
+
+	lag         = 700 * time.Millisecond
+	mostRepeats = 5
+)
+
+// A sample is a random playbook whose course does not depend on times that differ by less than lag.
+type sample struct {
+	name, yaml string
+	a          rehearse.Assumptions
+	course     map[string]*course
+	status     opt.ObjectiveStatus
+}
+
+// rehearsal rehearses a playbook.
+func (s *sample) rehearsal(t *testing.T, a rehearse.Assumptions) *rehearse.Report {
+	t.Helper()
+	r, err := longhaul.Program{Playbooks: fstest.MapFS{"book.yaml": {Data: []byte(s.yaml)}}}.Rehearse(s.name, a)
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, s.yaml)
+	}
+	return r
+}
+
+// delayed returns a with each time up to lag longer.
+func delayed(r *rand.Rand, a rehearse.Assumptions) rehearse.Assumptions {
+	late := func(s rehearse.Spread[time.Duration]) rehearse.Spread[time.Duration] {
+		return rehearse.SpreadOf(s.At(0.5) + time.Duration(r.Int64N(int64(lag))))
+	}
+	tasks := map[string]rehearse.Work{}
+	for name, w := range a.Tasks {
+		w.Takes = late(w.Takes)
+		tasks[name] = w
+	}
+	a.Tasks, a.People = tasks, slices.Clone(a.People)
+	for i := range a.People {
+		a.People[i].After = late(a.People[i].After)
+	}
+	return a
+}
+
+// newSample makes the random playbook of a number, false if its course depends on short times.
+func newSample(t *testing.T, n uint64) (*sample, bool) {
+	m := &maker{Rand: rand.New(rand.NewPCG(*seed, n))}
+	name := fmt.Sprint("book", n)
+	m.make(name)
+	s := &sample{name: name, yaml: m.String(), a: m.a}
+	r := s.rehearsal(t, s.a)
+	s.course, s.status = courses(r.Events), r.Status
+	if wrong := disorder(r.Events); len(wrong) > 0 {
+		t.Errorf("%s: in the rehearsal %q\n%s", name, wrong, s.yaml)
+	}
+	for range 12 {
+		if wrong, _ := differences(s.course, courses(s.rehearsal(t, delayed(m.Rand, s.a)).Events)); len(wrong) > 0 {
+			return s, false
+		}
+	}
+	return s, s.status.Ended()
+}
+
+// For random playbooks, a run has the events of its rehearsal.
+func TestReality(t *testing.T) {
+	var samples []*sample
+	tried := uint64(0)
+	for ; len(samples) < *books; tried++ {
+		if s, ok := newSample(t, tried); ok {
+			samples = append(samples, s)
+		}
+	}
+	kinds := map[opt.ObjectiveStatus]int{}
+	for _, s := range samples {
+		kinds[s.status]++
+	}
+	t.Logf("of %d playbooks, %d have a course without ties: %v", tried, len(samples), kinds)
+	o := newOffice(t, samples)
+	var wg sync.WaitGroup
+	var repeats atomic.Int64
+	next := make(chan *sample)
+	for range atOnce {
+		wg.Go(func() {
+			for s := range next {
+				repeats.Add(int64(o.compare(t, s)))
+			}
+		})
+	}
+	for _, s := range samples {
+		next <- s
+	}
+	close(next)
+	wg.Wait()
+	t.Logf("%d runs were late, and repeated", repeats.Load())
+}
+
+// An office is the service with its people.
+type office struct {
+	journal *journal.Journal
+	clients map[string]*harness.Client
+}
+
+func newOffice(t *testing.T, samples []*sample) *office {
+	dir := t.TempDir()
+	for _, s := range samples {
+		if err := os.WriteFile(filepath.Join(dir, s.name+".yaml"), []byte(s.yaml), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	site := harness.NewSite(t, "longhaul/dev/e2e/rehearse/assumed", "--auth", "keys", "--playbooks", dir)
+	o := &office{clients: map[string]*harness.Client{}}
+	for _, p := range people {
+		key := site.Key(p.Name, "--scopes", "all", "--groups", strings.Join(p.Groups, ","))
+		o.clients[p.Name] = site.Client().With("Authorization", "Bearer "+key)
+	}
+	site.Start(harness.AllInOne)
+	var err error
+	if o.journal, err = journal.Open(t.Context(), journal.Config{Path: filepath.Join(site.Dir, "journal.db")}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { o.journal.Close() })
+	return o
+}
+
+// compare runs a playbook and compares the run with the rehearsal. A run that differs and was late by more than
+// lag shows nothing: it is repeated.
+func (o *office) compare(t *testing.T, s *sample) (repeats int) {
+	for ; ; repeats++ {
+		events, err := o.run(t.Context(), s, fmt.Sprint(s.name, "-", repeats))
+		if err != nil {
+			t.Errorf("%s: %v\n%s", s.name, err, s.yaml)
+			return repeats
+		}
+		wrong, late := differences(s.course, courses(events))
+		if wrong = append(wrong, disorder(events)...); len(wrong) > 0 && late > lag && repeats < mostRepeats {
+			continue
+		}
+		if len(wrong) > 0 {
+			t.Errorf("%s, up to %v late:\n%s\n%v\n%s", s.name, late, strings.Join(wrong, "\n"), s.a.People, s.yaml)
+		}
+		return repeats
+	}
+}
+
+// A shift is one run with the people who answer in it.
+type shift struct {
+	*office
+	s     *sample
+	asked map[string]bool
+	gates map[string]opt.Gate
+	due   []answer
+}
+
+type answer struct {
+	at   time.Time
+	by   rehearse.Person
+	gate string
+}
+
+// run runs a playbook to its end, and returns its events.
+func (o *office) run(ctx context.Context, s *sample, messageID string) (events []opt.Event, err error) {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	task, err := o.clients["carol"].Send(ctx, harness.Message{ID: messageID, Text: s.name})
+	if err != nil {
+		return nil, err
+	}
+	id := task.ID // the root task of an objective has its id
+	f := &shift{office: o, s: s, asked: map[string]bool{}, gates: map[string]opt.Gate{}}
+	seq := int64(0)
+	for {
+		list, err := o.journal.Events(ctx, id, seq, 0)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %v", err, events)
+		}
+		for _, r := range list {
+			seq = r.Seq
+			events = append(events, r.Event)
+			f.notice(r.Event)
+			if e := r.Event; e.TaskID == task.ID && e.Kind == opt.TaskMoved && opt.TaskState(e.To).Ended() {
+				return events, nil
+			}
+		}
+		if err := f.answer(ctx); err != nil {
+			return nil, err
+		}
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-ctx.Done():
+			return nil, fmt.Errorf("it does not end: %v", events)
+		}
+	}
+}
+
+// notice has people see what they are asked.
+func (f *shift) notice(e opt.Event) {
+	if e.Kind != opt.TaskMoved || e.PlanID == "" {
+		return
+	}
+	for id, g := range f.gates {
+		if g.TaskID == e.TaskID {
+			delete(f.gates, id)
+		}
+	}
+	if e.Gate == nil {
+		return
+	}
+	f.gates[e.Gate.ID] = *e.Gate
+	for _, p := range f.s.a.People {
+		key := e.Gate.ID + p.Name
+		if f.asked[key] || p.Silent || !e.Gate.Responders.Allow(p.Name, p.Groups, f.s.a.Requester) {
+			continue
+		}
+		f.asked[key] = true
+		f.due = append(f.due, answer{e.At.Time().Add(p.After[0]), p, e.Gate.ID})
+	}
+	slices.SortStableFunc(f.due, func(x, y answer) int { return x.at.Compare(y.at) })
+}
+
+// answer sends the answers that are due at gates that are open.
+func (f *shift) answer(ctx context.Context) error {
+	for len(f.due) > 0 && !f.due[0].at.After(time.Now()) {
+		a := f.due[0]
+		f.due = f.due[1:]
+		g, open := f.gates[a.gate]
+		if !open {
+			continue
+		}
+		data := replyTo(g, a.by)
+		m := harness.Message{ID: "answer " + g.ID + " " + a.by.Name, TaskID: g.TaskID, Data: data}
+		_, err := f.clients[a.by.Name].Send(ctx, m)
+		if err != nil && harness.Reason(err) == "" {
+			return fmt.Errorf("%s: %w", a.by.Name, err)
+		}
+	}
+	return nil
+}
+
+// replyTo returns the answer of a person, as it is assumed.
+func replyTo(g opt.Gate, p rehearse.Person) map[string]any {
+	data := map[string]any{"interruptId": g.ID}
+	if g.Kind == opt.Clarification {
+		data["answers"] = []any{map[string]any{"id": g.Questions[0].ID, "answer": json.RawMessage(`"…"`)}}
+		return data
+	}
+	action := opt.Accept
+	if again := p.Action == opt.Refine && g.Again() != ""; g.Allows(p.Action) && !again {
+		action = cmp.Or(p.Action, action)
+	}
+	data["action"] = action
+	if action == opt.Refine {
+		data["feedback"] = "As it is assumed."
+	}
+	return data
+}
