@@ -37,6 +37,7 @@ type Work struct {
 	Fails   int           // so many attempts fail before one ends
 	Ends    opt.TaskState // "" for completed
 	Verdict opt.Action    // of a check; "" for accept
+	Stands  bool          // a standing decision accepts at its approval, if those who may answer could have made it
 
 	whole bool // Takes has all attempts
 }
@@ -50,6 +51,7 @@ func (w Work) or(other Work) Work {
 		w.Tokens, w.Cost = other.Tokens, other.Cost
 	}
 	w.Fails, w.Ends, w.Verdict = cmp.Or(w.Fails, other.Fails), cmp.Or(w.Ends, other.Ends), cmp.Or(w.Verdict, other.Verdict)
+	w.Stands = w.Stands || other.Stands
 	return w
 }
 
@@ -60,6 +62,7 @@ type Person struct {
 	After  Spread[time.Duration] // since the person could answer; empty for as in past runs, or an hour
 	Action opt.Action            // at approvals that offer it; "" for accept. Nothing is sent back twice
 	Silent bool                  // never answers
+	For    []string              // names of absent people, whose deputy the person is
 }
 
 // Assumptions are what a rehearsal does not know. The zero value has tasks that take a second and are

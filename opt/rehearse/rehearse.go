@@ -67,6 +67,7 @@ func once(plan Planner, m a2a.Message, a Assumptions, draw func() float64) (*wor
 	}
 	id := opt.DerivedObjectiveID(a.Tenant, a.Requester, m.MessageID)
 	m.TaskID, m.ContextID = id, id
+	m.Metadata = m.Metadata.WithIf(a.Budget != opt.Budget{}, a2a.ExtensionBudget, a.Budget)
 	o := opt.Objective{
 		ID: id, ContextID: id, Tenant: a.Tenant, Principal: a.Requester, Name: nameOf(m), Status: opt.ObjectiveSubmitted,
 		CreatedAt: w.now, UpdatedAt: w.now, Revision: 1, Attempt: 1, Root: opt.TaskSubmitted, Limits: a.Limits,

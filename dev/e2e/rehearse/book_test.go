@@ -3,6 +3,7 @@ package rehearse_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,7 +17,10 @@ var people = []rehearse.Person{
 	{Name: "bob", Groups: []string{"leads"}},
 	{Name: "carol", Groups: []string{"legal"}},
 	{Name: "dora", Groups: []string{"leads", "heads"}},
+	{Name: "eve", For: []string{"dora"}},
 }
+
+const requester = "carol"
 
 // A maker writes a random playbook, and how its tasks and people go.
 type maker struct {
@@ -27,7 +31,7 @@ type maker struct {
 
 // make writes the playbook for messages with a keyword.
 func (m *maker) make(name string) {
-	m.a = rehearse.Assumptions{Requester: "carol", Tasks: map[string]rehearse.Work{}, People: m.crew()}
+	m.a = rehearse.Assumptions{Requester: requester, Tasks: map[string]rehearse.Work{}, People: m.crew()}
 	fmt.Fprintf(m, "name: %s\nmatch: {keywords: [%[1]s]}\n", name)
 	if m.IntN(4) == 0 {
 		m.budget()
@@ -60,12 +64,12 @@ func (m *maker) make(name string) {
 	}
 }
 
-// crew draws when people answer, and how.
+// crew draws who answers, all of them at once, and how.
 func (m *maker) crew() (list []rehearse.Person) {
-	for _, p := range people {
-		p.After = rehearse.SpreadOf(m.span(6 * time.Second))
+	for i, p := range people {
+		p.After = rehearse.SpreadOf(time.Duration(i) * time.Millisecond)
 		p.Action = []opt.Action{opt.Accept, opt.Accept, opt.Accept, opt.Refine, opt.Reject}[m.IntN(5)]
-		p.Silent = m.IntN(8) == 0
+		p.Silent = m.IntN(3) == 0
 		list = append(list, p)
 	}
 	return list
@@ -152,30 +156,56 @@ func (m *maker) accept(name, indent string) {
 	fmt.Fprintf(m, "%saccept: {checks: [%s], rounds: %d%s%s}\n", indent, strings.Join(checks, ", "), 1+m.IntN(2), only, m.asking())
 }
 
-// asking returns who may answer, and the ladder.
+// asking returns who may answer, and the ladder. Steps are taken soon until one who answers may, and then late:
+// no step and no answer are in a race.
 func (m *maker) asking() string {
-	text := ""
+	text, r := "", &opt.Responders{}
 	switch m.IntN(5) {
 	case 0:
-		text += ", responders: {groups: [legal], not-requester: true}"
+		text, r = ", responders: {groups: [legal], not-requester: true}", &opt.Responders{Groups: []string{"legal"}, NotRequester: true}
 	case 1:
-		text += fmt.Sprintf(", responders: {groups: [legal, leads], accepts: %d, veto: %v}", 1+m.IntN(2), m.IntN(2) == 0)
+		text = fmt.Sprintf(", responders: {groups: [legal, leads], accepts: %d, veto: %v}", 1+m.IntN(2), m.IntN(2) == 0)
+		r.Groups = []string{"legal", "leads"}
 	case 2, 3:
-		text += ", responders: {principals: [dora]}"
+		text, r.Principals = ", responders: {principals: [dora]}", []string{"dora"}
 	}
-	steps := []string{"{after: %ds, do: remind}", "{after: %ds, do: escalate, to: {groups: [leads]}}", "{after: %ds, do: reassign, to: {principals: [ann, bob]}}"}
+	at, live := 0, false
+	next := func() int {
+		if live = live || m.answers(r); live {
+			at += 24 * 3600
+		}
+		at++
+		return at
+	}
 	var wait []string
-	at := 0
-	for _, s := range steps {
-		if at += 1 + m.IntN(2); m.IntN(2) == 0 {
-			wait = append(wait, fmt.Sprintf(s, at))
+	for i, form := range []string{"{after: %ds, do: remind}", "{after: %ds, do: escalate, to: {groups: [leads]}}", "{after: %ds, do: reassign, to: {principals: [ann, bob]}}"} {
+		if m.IntN(2) == 0 {
+			continue
+		}
+		wait = append(wait, fmt.Sprintf(form, next()))
+		switch i {
+		case 1:
+			r = r.Joined(&opt.Responders{Groups: []string{"leads"}})
+		case 2:
+			r = &opt.Responders{Principals: []string{"ann", "bob"}, NotRequester: r.NotRequester}
 		}
 	}
 	end := ""
 	if m.IntN(3) == 0 && !strings.Contains(text, "accepts") {
 		end = ", action: accept"
 	}
-	return text + ", wait: [" + strings.Join(append(wait, fmt.Sprintf("{after: %ds, do: expire%s}", at+2, end)), ", ") + "]"
+	return text + ", wait: [" + strings.Join(append(wait, fmt.Sprintf("{after: %ds, do: expire%s}", next(), end)), ", ") + "]"
+}
+
+// answers reports whether one who may answer does.
+func (m *maker) answers(r *opt.Responders) bool {
+	return slices.ContainsFunc(m.a.People, func(p rehearse.Person) bool { return !p.Silent && may(p, &opt.Gate{Responders: r}) })
+}
+
+// may reports whether a person may answer at a gate, itself or as the deputy of dora.
+func may(p rehearse.Person, g *opt.Gate) bool {
+	seats := []opt.Seat{{Principal: "dora", Groups: people[3].Groups}}
+	return g.Responders.Allow(p.Name, p.Groups, requester) || p.For != nil && g.DeputyFor(p.Name, p.Groups, seats, requester) != nil
 }
 
 // some lists some of the n before.

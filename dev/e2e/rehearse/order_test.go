@@ -5,74 +5,83 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"longhaul/opt"
 )
 
-// A course is what happens to one task or plan, or to the objective, in order.
-type course struct {
-	texts []string
-	at    []time.Duration // since the begin
-}
-
-// courses returns those of all that events are about. Ids have no place of the objective, so that those
-// of two objectives are equal. Of a plan, the objective and its root task, which show all tasks, the moves
-// from one open state to another are left out: which they have depends on what they hear of at once.
-func courses(events []opt.Event) map[string]*course {
-	out := map[string]*course{}
+// courses returns what happens to each task and plan, and to the objective, in order. Ids have no place of the
+// objective, so that those of two objectives are equal. Of a plan, the objective and its root task, which show
+// all tasks, the order is left out, with moves from one open state to another, and all but the last state if they
+// fail: these depend on what goes on beside each other.
+func courses(events []opt.Event) map[string][]string {
+	out := map[string][]string{}
 	_, hex, _ := strings.Cut(events[0].TaskID, "-")
 	for _, e := range events {
-		of := cmp.Or(e.TaskID, e.PlanID, "objective")
-		from, open := e.From, !opt.TaskState(e.To).Ended() && !opt.PlanStatus(e.To).Ended() && !opt.ObjectiveStatus(e.To).Ended()
-		if e.PlanID == "" || e.TaskID == "" {
-			if from = ""; open && (e.Kind == opt.TaskMoved || e.Kind == opt.PlanMoved || e.Kind == opt.ObjectiveMoved) {
-				continue
-			}
+		of := strings.ReplaceAll(cmp.Or(e.TaskID, e.PlanID, "objective"), hex, "")
+		switch whole, ended := e.PlanID == "" || e.TaskID == "", endsIn(e); {
+		case e.Verdict == opt.NotWaiting, e.Kind == opt.TaskTaken: // it came too late; a worker may be busy
+		case whole && ended && e.To != "completed":
+			out[of] = []string{e.To}
+		case whole && !ended && (e.Kind == opt.TaskMoved || e.Kind == opt.PlanMoved || e.Kind == opt.ObjectiveMoved):
+		case whole:
+			out[of] = append(out[of], strings.ReplaceAll(fmt.Sprint(e.Kind, " ", e.To, e.Principal), hex, ""))
+			slices.Sort(out[of])
+		default:
+			out[of] = append(out[of], strings.ReplaceAll(textOf(e), hex, ""))
 		}
-		if e.Verdict == opt.NotWaiting { // it came too late
-			continue
-		}
-		text := fmt.Sprint(e.Kind, " ", from, ">", e.To, " ", e.Reason, e.Step, " ", e.Round, ".", e.Attempt, " ", e.Verdict, e.Principal)
-		if e.Gate != nil {
-			text += fmt.Sprint(" gate ", e.Gate.ID, " ", e.Gate.Kind, e.Gate.Responders, " votes ", len(e.Gate.Votes))
-		}
-		if d := e.Decision; d != nil {
-			text += fmt.Sprint(" decision ", d.Action, " ", d.DecidedBy, d.For != nil, d.Closed)
-		}
-		if e.Usage != nil {
-			text += fmt.Sprint(" used ", e.Usage.Cost, " ", e.Usage.Questions)
-		}
-		of, text = strings.ReplaceAll(of, hex, ""), strings.ReplaceAll(text, hex, "")
-		if out[of] == nil {
-			out[of] = &course{}
-		}
-		out[of].texts, out[of].at = append(out[of].texts, text), append(out[of].at, e.At.Time().Sub(events[0].At.Time()))
 	}
 	return out
 }
 
-// differences lists what differs in two lists of courses, and by how much the times of got are later where
-// they do not.
-func differences(want, got map[string]*course) (wrong []string, late time.Duration) {
+// endsIn reports whether what an event is about ends with it.
+func endsIn(e opt.Event) bool {
+	return opt.TaskState(e.To).Ended() || opt.PlanStatus(e.To).Ended() || opt.ObjectiveStatus(e.To).Ended()
+}
+
+// textOf returns an event of a task in short.
+func textOf(e opt.Event) string {
+	text := fmt.Sprint(e.Kind, " ", e.From, ">", e.To, " ", e.Reason, e.Step, " ", e.Round, ".", e.Attempt, " ", e.Verdict, e.Principal)
+	if g := e.Gate; g != nil {
+		text += fmt.Sprint(" gate ", g.ID, " ", g.Kind, g.Responders, " votes ", len(g.Votes))
+	}
+	if d := e.Decision; d != nil {
+		text += fmt.Sprint(" decision ", d.Action, " ", d.DecidedBy, d.For != nil, d.Closed)
+	}
+	if e.Usage != nil {
+		text += fmt.Sprint(" used ", e.Usage.Cost, " ", e.Usage.Questions)
+	}
+	return text
+}
+
+// differences lists what differs in two lists of courses.
+func differences(want, got map[string][]string) (wrong []string) {
 	for of := range got {
 		if want[of] == nil {
 			wrong = append(wrong, of+" was not rehearsed")
 		}
 	}
 	for of, w := range want {
-		g := cmp.Or(got[of], &course{})
-		if !slices.Equal(w.texts, g.texts) {
-			wrong = append(wrong, fmt.Sprintf("%s: the run has\n  %s\nthe rehearsal\n  %s", of, strings.Join(g.texts, "\n  "), strings.Join(w.texts, "\n  ")))
-		}
-		for i := range w.texts {
-			if i < len(g.texts) && w.texts[i] == g.texts[i] {
-				late = max(late, g.at[i]-w.at[i])
-			}
+		if g := got[of]; !agree(w, g) {
+			wrong = append(wrong, fmt.Sprintf("%s: the run has\n  %s\nthe rehearsal\n  %s", of, strings.Join(g, "\n  "), strings.Join(w, "\n  ")))
 		}
 	}
 	slices.Sort(wrong)
-	return wrong, late
+	return wrong
+}
+
+// agree reports whether two courses of one task are equal. Where the failure of another one has stopped it, they
+// are equal up to there.
+func agree(a, b []string) bool {
+	return slices.Equal(a, b) || stoppedIn(a, b) || stoppedIn(b, a)
+}
+
+// stoppedIn reports whether a was stopped, and is the begin of b.
+func stoppedIn(a, b []string) bool {
+	last := len(a) - 1
+	if last < 0 || !strings.Contains(a[last], ">canceled") && a[last] != "skipped" && a[last] != "canceled" {
+		return false
+	}
+	return len(b) > 0 && last <= len(b) && slices.Equal(a[:last], b[:last])
 }
 
 // disorder lists the tasks that begin before those that they wait for have ended, and those that begin again
@@ -82,6 +91,8 @@ func disorder(events []opt.Event) (wrong []string) {
 	for _, e := range events {
 		if e.Kind == opt.PlanAdded {
 			o.Plans = append(o.Plans, e.Plan)
+		}
+		if e.Plan != nil {
 			for _, t := range e.Plan.Tasks {
 				tasks[t.ID] = t
 			}
