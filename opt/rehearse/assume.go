@@ -78,10 +78,11 @@ type Assumptions struct {
 	Within    time.Duration   // all has to end by then; 0 for no limit
 	Budget    opt.Budget      // of the message
 	Limits    opt.Limits      // of the server
-	Quotas    access.Quotas   // of the tenant
+	Quotas    access.Quotas   // of the tenant; tasks wait for that of running tasks
 	Samples   int             // random rehearsals; 0 for 200
 	Steps     int             // that one rehearsal takes at most, and all before the last begins; 0 for 50,000, and no limit
 	Tenant    string          // "" for the default one
+	Unnamed   bool            // the report names groups, and no people
 	Stopped   func() error    // why it ends early, as a context has it; nil for never
 }
 

@@ -77,6 +77,27 @@ func (w *world) standing(q opt.StandingQuestion) opt.StandingUse {
 	return opt.StandingUse{}
 }
 
+// who returns who may answer at a gate, as the report may name them.
+func (w *world) who(r *opt.Responders) *opt.Responders {
+	if !w.Unnamed || r == nil || len(r.Principals) == 0 {
+		return r
+	}
+	unnamed := *r
+	unnamed.Principals = []string{unnamedPerson}
+	return &unnamed
+}
+
+// name returns the name of one who may answer at a gate, as the report may have it.
+func (w *world) name(principal string, r *opt.Responders) string {
+	if w.Unnamed && r != nil && slices.Contains(r.Principals, principal) {
+		return unnamedPerson
+	}
+	return principal
+}
+
+// unnamedPerson is in place of names.
+const unnamedPerson = "a person who is named"
+
 // ask has all who may answer at a gate now do so after their time, unless they were asked before.
 func (w *world) ask(g opt.Gate) {
 	for _, p := range w.crew(g) {

@@ -123,6 +123,10 @@ func TestReality(t *testing.T) {
 
 // An office is the service with its people.
 type office struct {
+	site    *harness.Site
+	books   string            // directory of the playbooks
+	keys    map[string]string // of people
+	runs    int
 	journal *journal.Journal
 	clients map[string]*harness.Client
 }
@@ -135,9 +139,10 @@ func newOffice(t *testing.T, samples []*sample) *office {
 		}
 	}
 	site := harness.NewSite(t, "longhaul/dev/e2e/rehearse/assumed", "--auth", "keys", "--playbooks", dir)
-	o := &office{clients: map[string]*harness.Client{}}
+	o := &office{site: site, books: dir, keys: map[string]string{}, clients: map[string]*harness.Client{}}
 	for _, p := range people {
 		key := site.Key(p.Name, "--scopes", "all", "--groups", strings.Join(p.Groups, ","))
+		o.keys[p.Name] = key
 		o.clients[p.Name] = site.Client().With("Authorization", "Bearer "+key)
 	}
 	site.Start(harness.AllInOne)

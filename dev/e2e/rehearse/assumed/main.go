@@ -5,6 +5,8 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"math"
+	"math/rand/v2"
 	"time"
 
 	"longhaul"
@@ -25,7 +27,11 @@ type course struct {
 	Ends    opt.TaskState `json:"ends"`
 	Verdict opt.Action    `json:"verdict"` // of a check
 	Cost    opt.Money     `json:"cost"`
+	Varies  float64       `json:"varies"` // spread of the times and costs, as the deviation of their logarithms
 }
+
+// about returns a random value around n.
+func (c course) about(n float64) float64 { return n * math.Exp(c.Varies*rand.NormFloat64()) }
 
 type executor struct{}
 
@@ -35,7 +41,7 @@ func (executor) Execute(ctx context.Context, w activities.Work, _ activities.Str
 	if err := json.Unmarshal(w.Input, &is); err != nil {
 		return activities.Outcome{}, err
 	}
-	if err := activities.Sleep(ctx, time.Duration(is.Takes)*time.Millisecond); err != nil {
+	if err := activities.Sleep(ctx, time.Duration(is.about(float64(is.Takes))*float64(time.Millisecond))); err != nil {
 		return activities.Outcome{}, err
 	}
 	if w.Attempt <= is.Fails {
@@ -50,7 +56,7 @@ func (executor) Execute(ctx context.Context, w activities.Work, _ activities.Str
 		out = activities.Completed(a2a.Artifact{ArtifactID: "result", Name: w.Name, Parts: []a2a.Part{made}})
 	}
 	if is.Cost > 0 {
-		out.Usage = &opt.Usage{Cost: is.Cost}
+		out.Usage = &opt.Usage{Cost: opt.Money(is.about(float64(is.Cost)))}
 	}
 	return out, nil
 }
