@@ -170,19 +170,22 @@ func (m *maker) asking() string {
 		text, r.Principals = ", responders: {principals: [dora]}", []string{"dora"}
 	}
 	at, live := 0, false
-	next := func() int {
+	after := func() string {
 		if live = live || m.answers(r); live {
 			at += 24 * 3600
 		}
 		at++
-		return at
+		if live && m.IntN(2) == 0 {
+			return fmt.Sprintf("after: %d working hours", at/3600)
+		}
+		return fmt.Sprintf("after: %ds", at)
 	}
 	var wait []string
-	for i, form := range []string{"{after: %ds, do: remind}", "{after: %ds, do: escalate, to: {groups: [leads]}}", "{after: %ds, do: reassign, to: {principals: [ann, bob]}}"} {
+	for i, form := range []string{"{%s, do: remind}", "{%s, do: escalate, to: {groups: [leads]}}", "{%s, do: reassign, to: {principals: [ann, bob]}}"} {
 		if m.IntN(2) == 0 {
 			continue
 		}
-		wait = append(wait, fmt.Sprintf(form, next()))
+		wait = append(wait, fmt.Sprintf(form, after()))
 		switch i {
 		case 1:
 			r = r.Joined(&opt.Responders{Groups: []string{"leads"}})
@@ -194,7 +197,7 @@ func (m *maker) asking() string {
 	if m.IntN(3) == 0 && !strings.Contains(text, "accepts") {
 		end = ", action: accept"
 	}
-	return text + ", wait: [" + strings.Join(append(wait, fmt.Sprintf("{after: %ds, do: expire%s}", next(), end)), ", ") + "]"
+	return text + ", wait: [" + strings.Join(append(wait, fmt.Sprintf("{%s, do: expire%s}", after(), end)), ", ") + "]"
 }
 
 // answers reports whether one who may answer does.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"longhaul/opt"
 )
@@ -43,6 +44,9 @@ func textOf(e opt.Event) string {
 	text := fmt.Sprint(e.Kind, " ", e.From, ">", e.To, " ", e.Reason, e.Step, " ", e.Round, ".", e.Attempt, " ", e.Verdict, e.Principal)
 	if g := e.Gate; g != nil {
 		text += fmt.Sprint(" gate ", g.ID, " ", g.Kind, g.Responders, " votes ", len(g.Votes))
+		if next, more := g.NextStep(); more {
+			text += fmt.Sprint(" then ", next.Kind, " in ", next.At.Time().Sub(e.At.Time()).Round(time.Hour))
+		}
 	}
 	if d := e.Decision; d != nil {
 		text += fmt.Sprint(" decision ", d.Action, " ", d.DecidedBy, d.For != nil, d.Closed)
@@ -61,7 +65,7 @@ func differences(want, got map[string][]string) (wrong []string) {
 		}
 	}
 	for of, w := range want {
-		if g := got[of]; !agree(w, g) {
+		if g := got[of]; !agree(of, w, g) {
 			wrong = append(wrong, fmt.Sprintf("%s: the run has\n  %s\nthe rehearsal\n  %s", of, strings.Join(g, "\n  "), strings.Join(w, "\n  ")))
 		}
 	}
@@ -69,19 +73,22 @@ func differences(want, got map[string][]string) (wrong []string) {
 	return wrong
 }
 
-// agree reports whether two courses of one task are equal. Where the failure of another one has stopped it, they
-// are equal up to there.
-func agree(a, b []string) bool {
-	return slices.Equal(a, b) || stoppedIn(a, b) || stoppedIn(b, a)
+// agree reports whether two courses are equal. Where the failure of other work has stopped a task, they are equal
+// up to there, and of its plan is said what its tasks have.
+func agree(of string, a, b []string) bool {
+	return slices.Equal(a, b) || stoppedIn(of, a, b) || stoppedIn(of, b, a)
 }
 
 // stoppedIn reports whether a was stopped, and is the begin of b.
-func stoppedIn(a, b []string) bool {
-	last := len(a) - 1
-	if last < 0 || !strings.Contains(a[last], ">canceled") && a[last] != "skipped" && a[last] != "canceled" {
+func stoppedIn(of string, a, b []string) bool {
+	if len(a) == 0 || len(b) == 0 {
 		return false
 	}
-	return len(b) > 0 && last <= len(b) && slices.Equal(a[:last], b[:last])
+	last := len(a) - 1
+	if strings.HasPrefix(of, "plan-") {
+		return last == 0 && slices.Contains([]string{"skipped", "canceled", "failed"}, a[0])
+	}
+	return strings.Contains(a[last], ">canceled") && last <= len(b) && slices.Equal(a[:last], b[:last])
 }
 
 // disorder lists the tasks that begin before those that they wait for have ended, and those that begin again

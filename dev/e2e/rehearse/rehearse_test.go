@@ -13,12 +13,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/fstest"
 	"time"
 
-	"longhaul"
+	"longhaul/a2a"
 	"longhaul/dev/e2e/harness"
 	"longhaul/internal/journal"
+	"longhaul/internal/serve"
 	"longhaul/opt"
 	"longhaul/opt/rehearse"
 )
@@ -35,9 +35,13 @@ const (
 	lag = 20 * time.Second // between things that go on beside each other
 )
 
+// always is a file with a calendar in which all time is working time.
+const always = "calendars: {always: {time-zone: UTC, hours: {mon-sun: [00:00-24:00]}, default: true}}\n"
+
 // A sample is a random playbook whose course does not depend on how long its tasks take.
 type sample struct {
 	name, yaml string
+	plan       rehearse.Planner
 	a          rehearse.Assumptions
 	course     map[string][]string
 	status     opt.ObjectiveStatus
@@ -46,7 +50,7 @@ type sample struct {
 // rehearsal rehearses a playbook.
 func (s *sample) rehearsal(t *testing.T, a rehearse.Assumptions) *rehearse.Report {
 	t.Helper()
-	r, err := longhaul.Program{Playbooks: fstest.MapFS{"book.yaml": {Data: []byte(s.yaml)}}}.Rehearse(s.name, a)
+	r, err := rehearse.Run(s.plan, a2a.Message{MessageID: "m", Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart(s.name)}}, a)
 	if err != nil {
 		t.Fatalf("%v in\n%s", err, s.yaml)
 	}
@@ -76,7 +80,12 @@ func newSample(t *testing.T, n uint64) (*sample, bool) {
 	m := &maker{Rand: rand.New(rand.NewPCG(*seed, n))}
 	name := fmt.Sprint("book", n)
 	m.make(name)
+	m.a.At = time.Now().UTC()
 	s := &sample{name: name, yaml: m.String(), a: m.a}
+	dir, err := t.TempDir(), error(nil)
+	if s.plan, _, err = (serve.Build{}).Rehearsing(harness.WriteFile(t, dir, "book.yaml", s.yaml), harness.WriteFile(t, dir, "calendars.yaml", always)); err != nil {
+		t.Fatalf("%v in\n%s", err, s.yaml)
+	}
 	r := s.rehearsal(t, s.a)
 	s.course, s.status = courses(r.Events), r.Status
 	if wrong := disorder(r.Events); len(wrong) > 0 {
@@ -138,7 +147,8 @@ func newOffice(t *testing.T, samples []*sample) *office {
 			t.Fatal(err)
 		}
 	}
-	site := harness.NewSite(t, "longhaul/dev/e2e/rehearse/assumed", "--auth", "keys", "--playbooks", dir)
+	site := harness.NewSite(t, "longhaul/dev/e2e/rehearse/assumed", "--auth", "keys", "--playbooks", dir, "--quota", "running-tasks=12",
+		"--calendars", harness.WriteFile(t, t.TempDir(), "calendars.yaml", always))
 	o := &office{site: site, books: dir, keys: map[string]string{}, clients: map[string]*harness.Client{}}
 	for _, p := range people {
 		key := site.Key(p.Name, "--scopes", "all", "--groups", strings.Join(p.Groups, ","))
