@@ -125,7 +125,7 @@ func (m *maker) works(name string, w rehearse.Work) string {
 	return fmt.Sprintf("executor: assumed\n        input: %s", inputOf(w))
 }
 
-// inputOf returns what has the executor work so.
+// inputOf returns the input with which the executor works so.
 func inputOf(w rehearse.Work) string {
 	ends := opt.TaskCompleted
 	if w.Ends != "" {

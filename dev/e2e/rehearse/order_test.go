@@ -13,7 +13,7 @@ import (
 // courses returns what happens to each task and plan, and to the objective, in order. Ids have no place of the
 // objective, so that those of two objectives are equal. Of a plan, the objective and its root task, which show
 // all tasks, the order is left out, with moves from one open state to another, and all but the last state if they
-// fail: these depend on what goes on beside each other.
+// fail: these depend on other work.
 func courses(events []opt.Event) map[string][]string {
 	out := map[string][]string{}
 	_, hex, _ := strings.Cut(events[0].TaskID, "-")

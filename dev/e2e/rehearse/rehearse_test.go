@@ -32,7 +32,7 @@ const (
 	atOnce = 12              // objectives that run at a time
 	within = 2 * time.Minute // one of them ends
 
-	lag = 20 * time.Second // between things that go on beside each other
+	lag = 20 * time.Second // that no course may depend on
 )
 
 // always is a file with a calendar in which all time is working time.
