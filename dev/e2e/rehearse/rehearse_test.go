@@ -135,7 +135,6 @@ type office struct {
 	site    *harness.Site
 	books   string            // directory of the playbooks
 	keys    map[string]string // of people
-	runs    int
 	journal *journal.Journal
 	clients map[string]*harness.Client
 }
