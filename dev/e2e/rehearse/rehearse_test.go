@@ -82,7 +82,8 @@ func newSample(t *testing.T, n uint64) (*sample, bool) {
 	m.make(name)
 	m.a.At = time.Now().UTC()
 	s := &sample{name: name, yaml: m.String(), a: m.a}
-	dir, err := t.TempDir(), error(nil)
+	dir := t.TempDir()
+	var err error
 	if s.plan, _, err = (serve.Build{}).Rehearsing(harness.WriteFile(t, dir, "book.yaml", s.yaml), harness.WriteFile(t, dir, "calendars.yaml", always)); err != nil {
 		t.Fatalf("%v in\n%s", err, s.yaml)
 	}
