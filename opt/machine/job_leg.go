@@ -253,8 +253,8 @@ func (j job) endCanceled(in Ended, e opt.Event) {
 }
 
 // The budget of a request limits all plans of its objective. Before a step of a task begins, its needs are compared
-// with the rest: of its own use a plan has the latest figures, of that of other plans those in directives. Overspend
-// is therefore at most one step for each running task, and use on its way to other plans.
+// with the rest: of its own use a plan has the latest figures, and of that of other plans, in directives, what these may
+// use. Overspend is therefore at most one step for each running task.
 // At a limit the steps are held, in between two steps of their rounds. One task of a plan asks for all that are.
 
 // Texts about tasks that are held while another one asks.
@@ -273,12 +273,17 @@ func (w *Work) needs() opt.Usage {
 	return needs
 }
 
+// counted returns what of that is known before the step.
+func (w *Work) counted() opt.Usage {
+	return opt.Usage{Calls: w.needs().Calls, Questions: w.needs().Questions}
+}
+
 // over returns the limits that the next step w of a job would exceed beside others that are about to begin, and the
 // use with theirs.
 func over(j job, w *Work, others opt.Usage) (opt.SpendLimit, opt.Usage) {
 	facts := j.plan.facts()
-	spent := facts.spending.all(facts.now).Plus(others)
-	return facts.spending.budget().Over(spent, w.needs()), spent
+	over := facts.spending.budget().Over(facts.spending.counted(facts.now).Plus(others), w.needs())
+	return over, facts.spending.all(facts.now).Plus(others)
 }
 
 // holds keeps the task from its next step, w, if that needs more than is left of the budget: the plan asks, or
@@ -291,7 +296,9 @@ func (j job) holds(w *Work) bool {
 	w.Running, w.Waiting, w.Held = false, false, true
 	j.kept.Work[j.task.ID] = w
 	facts := j.plan.facts()
-	if b := facts.spending.budget(); b.OnExceeded == opt.FailBudget || b.Most.Over(spent, w.needs()) != (opt.SpendLimit{}) {
+	b := facts.spending.budget()
+	final := b.OnExceeded == opt.FailBudget || b.Most.Over(spent, w.needs()) != (opt.SpendLimit{})
+	if final && facts.spending.mayAsk() && b.Over(spent, w.needs()) != (opt.SpendLimit{}) { // else others may leave it more
 		j.overspent("The budget of the request is spent: " + over.Text(spent) + ".")
 		return true
 	}
@@ -346,7 +353,7 @@ func heldIn(jobs []job) (list []job) {
 func due(jobs []job) (sum opt.Usage) {
 	for _, j := range jobs {
 		if w := j.work(); w != nil && w.Waiting && j.plan.facts().rules >= rulesPlaybookBudget {
-			sum = sum.Plus(opt.Usage{Calls: w.needs().Calls, Questions: w.needs().Questions})
+			sum = sum.Plus(w.counted())
 		}
 	}
 	return sum
@@ -374,11 +381,18 @@ func askHeld(jobs []job) bool {
 	if len(held) == 0 || held[0].plan.facts().rules < rulesPlaybookBudget || slices.ContainsFunc(held, func(j job) bool { return j.task.Gate != nil }) {
 		return false
 	}
-	first, budget := held[0], held[0].plan.facts().spending.budget()
+	first, spending := held[0], held[0].plan.facts().spending
+	if !spending.mayAsk() {
+		return false
+	}
+	budget, others := spending.budget(), opt.Usage{}
 	_, spent := over(first, first.work(), due(jobs))
-	var others opt.Usage
 	for _, j := range held {
-		if over := budget.Most.Over(spent, j.work().needs()); over != (opt.SpendLimit{}) {
+		most := budget.Most
+		if budget.OnExceeded == opt.FailBudget {
+			most = budget.SpendLimit
+		}
+		if over := most.Over(spent, j.work().needs()); over != (opt.SpendLimit{}) {
 			j.overspent("The budget is spent, and no one may raise it: " + over.Text(spent) + ".")
 			return true
 		}
@@ -387,7 +401,7 @@ func askHeld(jobs []job) bool {
 		}
 	}
 	over := budget.Over(spent, first.work().needs().Plus(others))
-	if over == (opt.SpendLimit{}) { // there is room for it since the last look
+	if over == (opt.SpendLimit{}) || budget.OnExceeded == opt.FailBudget { // there is room for it since the last look, or other plans may leave it
 		return false
 	}
 	first.ask(over, spent, others)

@@ -204,7 +204,9 @@ func (s *ObjectiveState) desired(l *Link, p *opt.Plan, start bool) Directive {
 	d.Leaf, d.Name, d.Shapers = o.Leaf(p), p.Name, len(o.Shapers)
 	d.Shared, d.ReportEnd = s.Turn.Shared, d.ReportEnd || s.leaves(l)
 	if begun {
-		addSpent(&d, s, p)
+		if s.Rules < rulesShares {
+			addSpent(&d, s, p)
+		}
 		d.Notes, d.Permission = len(s.Notes), s.permission(d, *p.Report)
 	}
 	return d
@@ -276,10 +278,14 @@ func spentBeside(o *opt.Objective, p *opt.Plan) (sum opt.Usage) {
 
 // addSpent adds to a directive for p the use that counts in its budget beside its own.
 func addSpent(d *Directive, s *ObjectiveState, p *opt.Plan) {
-	limited := s.Limited || s.Request != nil && opt.BudgetOf(*s.Request) != (opt.Budget{}) || budgetIn(&s.Objective, nil) != nil
-	if s.Rules >= rulesBudget && limited {
+	if s.Rules >= rulesBudget && s.limited() {
 		d.Spent, d.Raised, d.Since = s.Used.Plus(spentBeside(&s.Objective, p)), s.Raised, s.Since.Millis()
 	}
+}
+
+// limited reports whether a budget counts what all plans use.
+func (s *ObjectiveState) limited() bool {
+	return s.Limited || s.Request != nil && opt.BudgetOf(*s.Request) != (opt.Budget{}) || budgetIn(&s.Objective, nil) != nil
 }
 
 // budgetIn returns own, the budget of a playbook, or else the one in the plans of o: work that is added has it, too.

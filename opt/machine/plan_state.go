@@ -187,6 +187,7 @@ func (s *PlanState) makeReport() {
 	}
 	r.Spent, r.Epoch, r.Approved, r.Shapers = spending{s}.own(), s.Epoch, s.approved(), s.Shapers
 	r.Limited, r.Raised = s.Limited || spending{s}.budget() != opt.Budget{}, s.Raised
+	r.Short, r.Counted = spending{s}.short(), s.Limited && s.Rules >= rulesShares
 	r.Directive, r.Yielded, r.Asks, r.Notes, r.Answer = s.Directive.N, s.Yielded, s.asks(), s.Heard, s.Answer
 	if s.Plan.Settled() {
 		s.conclude(&r)
@@ -229,7 +230,7 @@ func (s *PlanState) WorkOf(a Activity) opt.Work {
 	if w.Canceling {
 		out.Reason = s.why(t.A2AID())
 	}
-	out.SpentHere, out.Spent = s.Spent[t.ID], spending{s}.all(s.Plan.UpdatedAt)
+	out.SpentHere, out.Spent, out.Reserved = s.Spent[t.ID], spending{s}.all(s.Plan.UpdatedAt), s.Directive.Reserved
 	if b := (spending{s}).budget(); b != (opt.Budget{}) {
 		out.Limits = &b
 	}

@@ -13,11 +13,16 @@ func (s spending) budget() (b opt.Budget) {
 	if s.state.Rules < rulesBudget {
 		return b
 	}
-	if s.state.Request != nil {
-		b = opt.BudgetOf(*s.state.Request)
+	return budgetOf(s.state.Request, &s.state.Plan, s.state.Raised)
+}
+
+// budgetOf returns the limits on the work of a request, in a plan of it.
+func budgetOf(request *a2a.Message, p *opt.Plan, raised opt.SpendLimit) (b opt.Budget) {
+	if request != nil {
+		b = opt.BudgetOf(*request)
 	}
-	b = b.Under(s.state.Plan.Budget)
-	b.SpendLimit = s.state.Raised.Or(b.SpendLimit).Within(b.Most)
+	b = b.Under(p.Budget)
+	b.SpendLimit = raised.Or(b.SpendLimit).Within(b.Most)
 	return b
 }
 
@@ -45,6 +50,30 @@ func (s spending) all(at a2a.Time) opt.Usage {
 		sum.Seconds = (at.Millis() - since) / 1000
 	}
 	return sum
+}
+
+// counted returns what counts in the budget: also what other plans have reserved.
+func (s spending) counted(at a2a.Time) opt.Usage { return s.all(at).Plus(s.state.Directive.Reserved) }
+
+// mayAsk reports whether the plan may ask for a raise. Without an objective no one else does.
+func (s spending) mayAsk() bool { return !s.state.Directive.Wait || s.state.Alone }
+
+// short returns what the held steps need, beside those that are about to begin; nothing where no other plan may leave
+// them more.
+func (s spending) short() (needs opt.Usage) {
+	if d := s.state.Directive; !d.Wait && d.Reserved == (opt.Usage{}) || !s.state.has(func(w *Work) bool { return w.Held }) {
+		return needs
+	}
+	for _, t := range s.state.Plan.Tasks {
+		switch w := s.state.Work[t.ID]; {
+		case w == nil:
+		case w.Held:
+			needs = needs.Plus(w.needs())
+		case w.Waiting:
+			needs = needs.Plus(w.counted())
+		}
+	}
+	return needs
 }
 
 // gate returns the gate at which those who have set limits decide whether these are raised, so that there is room

@@ -70,21 +70,79 @@ func spentIn(s *machine.PlanState) (sum opt.Usage) {
 	return sum
 }
 
+// spends returns what an activity needs of a budget: its first leg looks for itself whether there is room for a turn.
+func spends(l *leg, a *activity) (needs opt.Usage) {
+	turn := opt.Usage{Input: 1}
+	switch b := a.work.Budget(); {
+	case a.work.Cancel || a.watches || a.returned != nil || a.Kind != machine.RunTask:
+		return needs
+	case a.work.Leg > 0:
+		return l.needs
+	case b.Over(a.work.Counted(), turn) == opt.SpendLimit{}:
+		return turn
+	}
+	return needs
+}
+
 // beginsWithin: a step begins only if the budget has what it needs, as far as the plan has heard of others: each
 // running task overspends by one step.
-func beginsWithin(w *world, h planHost, l *leg, a *activity) {
-	s := &h.p.State
-	if l.needs == (opt.Usage{}) || a.work.Leg == 0 || a.watches || a.returned != nil || a.Kind != machine.RunTask {
+func beginsWithin(w *world, r *run, l *leg, a *activity) {
+	s, needs := &r.m.(planHost).p.State, spends(l, a)
+	if a.spends = needs.Input > 0; a.spends {
+		beside := 0
+		for _, other := range r.activities {
+			if other != a && other.spends {
+				beside++
+			}
+		}
+		f := w.facts.plan(r.id)
+		f.beside = max(f.beside, beside)
+	}
+	if needs == (opt.Usage{}) {
 		return
 	}
-	if l.calls += l.needs.Calls; s.Rules >= 18 && w.facts.resets[s.Plan.ID]+w.facts.resets[s.Plan.ObjectiveID] == 0 && s.Spent[a.Of].Calls < l.calls {
+	if l.calls += needs.Calls; s.Rules >= 18 && w.facts.resets[s.Plan.ID]+w.facts.resets[s.Plan.ObjectiveID] == 0 && s.Spent[a.Of].Calls < l.calls {
 		w.fail("budget", "%s makes call %d, and %d are counted", w.name(a.Key), l.calls, s.Spent[a.Of].Calls)
 	}
 	spent := spentIn(s).Plus(s.Directive.Spent)
-	spent.Calls -= l.needs.Calls
-	if over := left(s, spent, l.needs); over != (opt.SpendLimit{}) {
+	spent.Calls -= needs.Calls
+	if over := left(s, spent, needs); over != (opt.SpendLimit{}) {
 		w.fail("budget", "%s begins, and %s was used", w.name(a.Key), over.Text(spent))
 	}
+	withinAll(w, s, needs, a.Key)
+}
+
+// withinAll: a step begins only if the budget has what it needs after what all plans of the objective have used, whether
+// this one has heard of that or not. Tasks beside each other in a plan may have begun with the same rest. needs was
+// counted already, but for tokens.
+func withinAll(w *world, s *machine.PlanState, needs opt.Usage, what string) {
+	of := w.latest[s.Plan.ObjectiveID]
+	if of == nil || s.Rules < 26 || disturbed(w, of) {
+		return
+	}
+	o, all := &of.m.(objectiveHost).o.State, *s
+	sum := o.Used
+	for _, p := range o.Objective.Plans {
+		r := w.latest[p.ID]
+		if r != nil && disturbed(w, r) {
+			return
+		}
+		if sum.Input -= int64(w.facts.plan(p.ID).beside); r == nil || p.Over() || r.m.(planHost).p.State.Plan.Run != p.Run {
+			sum = sum.Plus(p.Report.Spent)
+			continue
+		}
+		sum = sum.Plus(spentIn(&r.m.(planHost).p.State))
+		all.Raised = all.Raised.Highest(r.m.(planHost).p.State.Raised)
+	}
+	sum.Calls, sum.Questions = sum.Calls-needs.Calls, sum.Questions-needs.Questions-w.facts.unlimited[of.id]
+	if over := left(&all, sum, needs); over != (opt.SpendLimit{}) {
+		w.fail("budget", "%s begins, and all plans have used %s", w.name(what), over.Text(sum))
+	}
+}
+
+// disturbed reports whether an operator has ended or reset a workflow, which may have done more than it knows.
+func disturbed(w *world, r *run) bool {
+	return w.facts.cut[r.id] || w.facts.resets[r.id] > 0 || r.terminated
 }
 
 // asksWithin: people are asked only as often as the budget has it.
@@ -100,6 +158,7 @@ func asksWithin(w *world, r *run, e opt.Event) {
 		w.fail("budget", "%s opens, and is not counted", w.name(e.Gate.ID))
 	}
 	if e.Gate.Kind == opt.Credential {
+		w.facts.unlimited[r.objective]++
 		return
 	}
 	spent := spentIn(&h.p.State).Plus(h.p.State.Directive.Spent)
@@ -107,6 +166,7 @@ func asksWithin(w *world, r *run, e opt.Event) {
 	if over := left(&h.p.State, spent, opt.Usage{Questions: 1}); over != (opt.SpendLimit{}) {
 		w.fail("budget", "%s opens, and %s was used", w.name(e.Gate.ID), over.Text(spent))
 	}
+	withinAll(w, &h.p.State, opt.Usage{Questions: 1}, e.Gate.ID)
 }
 
 // knowsUse: when nothing is under way, a plan whose budget counts it knows what all others have used.
@@ -121,6 +181,8 @@ func knowsUse(w *world, s *machine.ObjectiveState, own *machine.PlanState) {
 		case w.facts.resets[p.ID] > 0:
 			return
 		case p.ID == own.Plan.ID:
+		case own.Rules >= 26 && other != nil && !p.Over() && p.Started: // they share it
+			return
 		case other != nil && !p.Over():
 			want = want.Plus(spentIn(&other.m.(planHost).p.State))
 		default:
