@@ -278,43 +278,37 @@ func (w *Work) counted() opt.Usage {
 	return opt.Usage{Calls: w.needs().Calls, Questions: w.needs().Questions}
 }
 
-// over returns the limits that the next step w of a job would exceed beside others that are about to begin, and the
-// use with theirs.
-func over(j job, w *Work, others opt.Usage) (opt.SpendLimit, opt.Usage) {
-	facts := j.plan.facts()
-	over := facts.spending.budget().Over(facts.spending.counted(facts.now).Plus(others), w.needs())
-	return over, facts.spending.all(facts.now).Plus(others)
-}
-
 // holds keeps the task from its next step, w, if that needs more than is left of the budget: the plan asks, or
 // the task fails. It reports whether it does.
 func (j job) holds(w *Work) bool {
-	over, spent := over(j, w, opt.Usage{})
-	if over == (opt.SpendLimit{}) {
+	facts := j.plan.facts()
+	if facts.spending.fits(w, opt.Usage{}, facts.now) {
 		return false
 	}
 	w.Running, w.Waiting, w.Held = false, false, true
 	j.kept.Work[j.task.ID] = w
-	facts := j.plan.facts()
-	b := facts.spending.budget()
-	final := b.OnExceeded == opt.FailBudget || b.Most.Over(spent, w.needs()) != (opt.SpendLimit{})
-	if final && facts.spending.mayAsk() && b.Over(spent, w.needs()) != (opt.SpendLimit{}) { // else others may leave it more
-		j.overspent("The budget of the request is spent: " + over.Text(spent) + ".")
-		return true
+	for _, p := range facts.spending.purses(facts.now) {
+		over := p.Over(p.used, w.needs())
+		switch {
+		case !p.may || over == (opt.SpendLimit{}): // others may leave it more
+		case p.final().Over(p.used, w.needs()) != (opt.SpendLimit{}):
+			j.overspent("The budget of the " + p.of + " is spent: " + over.Text(p.used) + ".")
+			return true
+		case facts.rules < rulesPlaybookBudget:
+			j.ask(excess{purse: p, over: over, spent: p.used})
+			return true
+		}
 	}
-	switch {
-	case facts.rules < rulesPlaybookBudget:
-		j.ask(over, spent, opt.Usage{})
-	case j.task.Awaits(): // no more
+	if facts.rules >= rulesPlaybookBudget && j.task.Awaits() { // no more
 		j.move(opt.TaskWorking, opt.Event{})
 	}
 	return true
 }
 
-// ask opens the gate about the limits in over. others is what other tasks that are held need.
-func (j job) ask(over opt.SpendLimit, spent, others opt.Usage) {
+// ask opens the gate about a budget.
+func (j job) ask(e excess) {
 	facts := j.plan.facts()
-	gate := facts.spending.gate(j.task, over, spent, others, facts.now)
+	gate := facts.spending.gate(j.task, e, facts.now)
 	j.move(gate.State(), opt.Event{Gate: &gate, Status: gate.Message(facts.contextID, j.task.A2AID())})
 }
 
@@ -366,7 +360,7 @@ func releaseFitting(jobs []job) (any bool) {
 		if j.task.Gate == nil && j.plan.facts().rules < rulesPlaybookBudget {
 			continue
 		}
-		if over, _ := over(j, j.work(), due(jobs)); over == (opt.SpendLimit{}) {
+		if facts := j.plan.facts(); facts.spending.fits(j.work(), due(jobs), facts.now) {
 			j.release(opt.Event{})
 			any = true
 		}
@@ -381,30 +375,31 @@ func askHeld(jobs []job) bool {
 	if len(held) == 0 || held[0].plan.facts().rules < rulesPlaybookBudget || slices.ContainsFunc(held, func(j job) bool { return j.task.Gate != nil }) {
 		return false
 	}
-	first, spending := held[0], held[0].plan.facts().spending
-	if !spending.mayAsk() {
+	facts := held[0].plan.facts()
+	return slices.ContainsFunc(facts.spending.purses(facts.now), func(p purse) bool { return p.may && p.askFor(held, due(jobs)) })
+}
+
+// askFor is askHeld for one budget. due is about to begin.
+func (p purse) askFor(held []job, due opt.Usage) bool {
+	held = slices.DeleteFunc(slices.Clone(held), func(j job) bool { return !p.holds(j.work(), due) })
+	if len(held) == 0 {
 		return false
 	}
-	budget, others := spending.budget(), opt.Usage{}
-	_, spent := over(first, first.work(), due(jobs))
+	first, e := held[0], excess{purse: p, spent: p.used.Plus(due)}
 	for _, j := range held {
-		most := budget.Most
-		if budget.OnExceeded == opt.FailBudget {
-			most = budget.SpendLimit
-		}
-		if over := most.Over(spent, j.work().needs()); over != (opt.SpendLimit{}) {
-			j.overspent("The budget is spent, and no one may raise it: " + over.Text(spent) + ".")
+		if over := p.final().Over(e.spent, j.work().needs()); over != (opt.SpendLimit{}) {
+			j.overspent("The budget is spent, and no one may raise it: " + over.Text(e.spent) + ".")
 			return true
 		}
 		if j != first {
-			others = others.Plus(j.work().needs())
+			e.others = e.others.Plus(j.work().needs())
 		}
 	}
-	over := budget.Over(spent, first.work().needs().Plus(others))
-	if over == (opt.SpendLimit{}) || budget.OnExceeded == opt.FailBudget { // there is room for it since the last look, or other plans may leave it
+	e.over = p.Over(e.spent, first.work().needs().Plus(e.others))
+	if e.over == (opt.SpendLimit{}) || p.OnExceeded == opt.FailBudget { // there is room for it since the last look, or others may leave it
 		return false
 	}
-	first.ask(over, spent, others)
+	first.ask(e)
 	for _, j := range held[1:] {
 		j.inform(heldText)
 	}

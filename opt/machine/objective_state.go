@@ -101,7 +101,7 @@ func (s *ObjectiveState) ChildState(planID string) PlanState {
 	first := s.Message(planID)
 	return PlanState{
 		Rules: s.Rules, Plan: *l.Start, Epoch: s.Epoch, Above: s.Epoch, Rewind: s.Epoch > 1, Tenant: o.Tenant, ContextID: o.ContextID, RootID: o.RootID(), Objective: o.Name, Requester: o.Principal,
-		Request: s.Asked(), First: &first, Imprint: s.imprint(l.Start),
+		Request: s.Asked(), First: &first, Imprint: s.imprint(l.Start), Before: l.Before,
 	}
 }
 

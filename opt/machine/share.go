@@ -67,7 +67,7 @@ func (p *sharer) rest(k int) int64 {
 
 // asks reports whether the plan asks for a raise.
 func (p *sharer) asks() bool {
-	return slices.ContainsFunc(p.plan.Report.Open, func(g *opt.Gate) bool { return g.Budget })
+	return slices.ContainsFunc(p.plan.Report.Open, func(g *opt.Gate) bool { return g.Budget && !g.OfPlan })
 }
 
 // short reports whether the plan has held steps, for which others may leave it more.

@@ -179,3 +179,56 @@ func TestPlan_budgetReserved(t *testing.T) {
 		b.want(map[bool]string{true: "failed", false: "budget"}[strings.Contains(budget, "fail")], 0)
 	}
 }
+
+// The budget of a plan alone counts all its attempts, and no other plan. Its gate raises it alone, and steps that the
+// other budget has no room for wait for that.
+func TestPlan_budgetOfPlan(t *testing.T) {
+	b := newBudgeted(t, `{"tokens":100}`, &opt.Task{}, &opt.Task{})
+	b.m.State.Plan.Limits.Parallel = 2
+	b.handle(machine.Begin{})
+	b.m.State.Plan.Own, b.m.State.Before = &opt.Budget{SpendLimit: opt.SpendLimit{Tokens: 10}}, opt.Usage{Input: 4}
+	b.handle(machine.Directed{Directive: machine.Directive{N: 2, Start: true, Since: 1000, Spent: opt.Usage{Input: 50}}})
+	if got := b.m.State.WorkOf(b.m.Wants().Activities[0]); got.Limits.Tokens != 56 { // 50 and the 6 that are left
+		t.Errorf("limits %+v of %+v", got.Limits, got.Counted())
+	}
+	b.end(next(opt.Usage{Output: 6}, turn))
+	b.want("budget working", 1)
+	if g := b.gate(0); !g.OfPlan || string(g.Object[0].Data) != `{"tokens":20}` || !strings.Contains(g.Description, "budget of the plan is spent: 10 of 10 tokens") {
+		t.Errorf("gate %+v, %s", g, g.Object[0].Data)
+	}
+	b.end(next(opt.Usage{Output: 30}, turn))
+	b.want("budget working", 0)
+	b.answer(0, opt.Reply{Action: opt.EditAccept, Edited: []a2a.Part{a2a.DataPart(opt.SpendLimit{Tokens: 200})}})
+	b.want("working working", 2)
+	if s := b.m.State; s.RaisedOwn.Tokens != 200 || s.Raised.Tokens != 0 || s.Report.Raised.Tokens != 0 {
+		t.Errorf("raised %+v and %+v", s.RaisedOwn, s.Raised)
+	}
+	b.end(next(opt.Usage{Output: 10}, turn))
+	b.end(next(opt.Usage{Output: 10}, turn))
+	if b.want("budget working", 1); b.gate(0).OfPlan {
+		t.Errorf("gate %+v", b.gate(0))
+	}
+}
+
+// Steps that the budget of a plan holds do not ask other plans for more, and fail with those that wait for the same when
+// no one raises it.
+func TestPlan_budgetOfPlanEnds(t *testing.T) {
+	optional := a2a.Metadata{}.With(opt.KeyOptional, true)
+	for _, own := range []opt.Budget{{OnExceeded: opt.FailBudget}, {}, {Most: opt.SpendLimit{Tokens: 5}}} {
+		b := newBudgeted(t, `{"tokens":100}`, &opt.Task{Metadata: optional}, &opt.Task{Metadata: optional})
+		b.m.State.Plan.Limits.Parallel, own.Tokens = 2, 5
+		b.handle(machine.Begin{})
+		b.m.State.Plan.Own = &own
+		b.handle(machine.Directed{Directive: machine.Directive{N: 2, Start: true, Since: 1000, Reserved: opt.Usage{Input: 50}, Wait: true}})
+		b.end(next(opt.Usage{Output: 5}, turn))
+		if b.m.State.Report.Short != (opt.Usage{}) {
+			t.Errorf("report %+v", b.m.State.Report)
+		}
+		b.end(next(opt.Usage{Output: 5}, turn))
+		if own == (opt.Budget{SpendLimit: own.SpendLimit}) {
+			b.want("budget working", 0)
+			b.answer(0, opt.Reply{Action: opt.Reject})
+		}
+		b.want("failed failed", 0)
+	}
+}

@@ -17,6 +17,12 @@ var ofPlaybooks = []*opt.Budget{
 	nil, {SpendLimit: opt.SpendLimit{Tokens: 3, Calls: 1}, Most: opt.SpendLimit{Tokens: 5, Questions: 4}}, nil, nil, {SpendLimit: opt.SpendLimit{Questions: 2}},
 }
 
+// ofPlans are the budgets of plans alone, in turn.
+var ofPlans = []*opt.Budget{
+	nil, nil, {SpendLimit: opt.SpendLimit{Tokens: 2, Questions: 2}}, nil, {SpendLimit: opt.SpendLimit{Calls: 1}, Most: opt.SpendLimit{Tokens: 3}},
+	nil, {SpendLimit: opt.SpendLimit{Tokens: 1}, OnExceeded: opt.FailBudget},
+}
+
 // limited gives a request one of the budgets.
 func limited(w *world, m *a2a.Message) {
 	if b := limits[w.n%len(limits)]; b != (opt.Budget{}) {
@@ -28,6 +34,7 @@ func limited(w *world, m *a2a.Message) {
 func budgeted(w *world, plans []opt.PlanSpec) []opt.PlanSpec {
 	for i := range plans {
 		plans[i].Budget = ofPlaybooks[w.specs%len(ofPlaybooks)]
+		plans[i].Own = ofPlans[(w.specs+i)%len(ofPlans)]
 	}
 	return plans
 }
@@ -47,6 +54,14 @@ func left(s *machine.PlanState, before, needs opt.Usage) (over opt.SpendLimit) {
 		}
 	}
 	return s.Raised.Or(b.SpendLimit).Over(before, needs)
+}
+
+// leftAlone returns the limits of the plan alone that a step exceeds. before is what its attempts have used before it.
+func leftAlone(s *machine.PlanState, before, needs opt.Usage) (over opt.SpendLimit) {
+	if own := s.Plan.Own; own != nil && s.Rules >= 26 {
+		return s.RaisedOwn.Or(own.SpendLimit).Within(own.Most).Over(before, needs)
+	}
+	return over
 }
 
 // asksOnce: one task of a plan asks about the budget for all.
@@ -110,6 +125,27 @@ func beginsWithin(w *world, r *run, l *leg, a *activity) {
 		w.fail("budget", "%s begins, and %s was used", w.name(a.Key), over.Text(spent))
 	}
 	withinAll(w, s, needs, a.Key)
+	withinOwn(w, s, needs, a.Key)
+}
+
+// withinOwn: a step begins only if the budget of its plan alone has what it needs, after all attempts at the plan.
+func withinOwn(w *world, s *machine.PlanState, needs opt.Usage, what string) {
+	attempts := w.facts.plan(s.Plan.ID).attemptsUsed
+	if attempts == nil {
+		attempts = map[int]opt.Usage{}
+		w.facts.plan(s.Plan.ID).attemptsUsed = attempts
+	}
+	attempts[s.Plan.Run] = spentIn(s)
+	if w.facts.resets[s.Plan.ID]+w.facts.resets[s.Plan.ObjectiveID] > 0 {
+		return
+	}
+	sum := opt.Usage{Calls: -needs.Calls, Questions: -needs.Questions - w.facts.unlimited[s.Plan.ObjectiveID]}
+	for _, used := range attempts { // of former ones as of their last step
+		sum = sum.Plus(used)
+	}
+	if over := leftAlone(s, sum, needs); over != (opt.SpendLimit{}) {
+		w.fail("budget", "%s begins, and its plan has used %s", w.name(what), over.Text(sum))
+	}
 }
 
 // withinAll: a step begins only if the budget has what it needs after what all plans of the objective have used, whether
@@ -167,6 +203,7 @@ func asksWithin(w *world, r *run, e opt.Event) {
 		w.fail("budget", "%s opens, and %s was used", w.name(e.Gate.ID), over.Text(spent))
 	}
 	withinAll(w, &h.p.State, opt.Usage{Questions: 1}, e.Gate.ID)
+	withinOwn(w, &h.p.State, opt.Usage{Questions: 1}, e.Gate.ID)
 }
 
 // knowsUse: when nothing is under way, a plan whose budget counts it knows what all others have used.
