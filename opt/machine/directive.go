@@ -70,7 +70,12 @@ func (d Directive) assumed(r opt.Report) (opt.PlanStatus, string) {
 func sameReport(a, b opt.Report) bool {
 	return a.Status == b.Status && a.Reason == b.Reason && a.Paused == b.Paused && a.Started == b.Started &&
 		a.Waits == b.Waits && a.ByHand == b.ByHand && a.Closing == b.Closing && a.Yielded == b.Yielded && a.Asks == b.Asks &&
-		answerID(a) == answerID(b) && a.Raised == b.Raised && a.Short == b.Short && (!b.Limited || a.Spent == b.Spent) && !slices.ContainsFunc(b.Shapers, func(p string) bool { return !slices.Contains(a.Shapers, p) }) && slices.EqualFunc(a.Open, b.Open, func(x, y *opt.Gate) bool { return x.ID == y.ID })
+		answerID(a) == answerID(b) && sameUse(a, b) && !slices.ContainsFunc(b.Shapers, func(p string) bool { return !slices.Contains(a.Shapers, p) }) && slices.EqualFunc(a.Open, b.Open, func(x, y *opt.Gate) bool { return x.ID == y.ID })
+}
+
+// sameUse is sameReport for the budget.
+func sameUse(a, b opt.Report) bool {
+	return a.Raised == b.Raised && a.Short == b.Short && (!b.Limited || a.Spent == b.Spent)
 }
 
 func answerID(r opt.Report) string {

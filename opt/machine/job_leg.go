@@ -282,7 +282,7 @@ func (w *Work) counted() opt.Usage {
 // the task fails. It reports whether it does.
 func (j job) holds(w *Work) bool {
 	facts := j.plan.facts()
-	if facts.spending.fits(w, opt.Usage{}, facts.now) {
+	if facts.spending.fits(w.needs(), opt.Usage{}, facts.now) {
 		return false
 	}
 	w.Running, w.Waiting, w.Held = false, false, true
@@ -360,7 +360,7 @@ func releaseFitting(jobs []job) (any bool) {
 		if j.task.Gate == nil && j.plan.facts().rules < rulesPlaybookBudget {
 			continue
 		}
-		if facts := j.plan.facts(); facts.spending.fits(j.work(), due(jobs), facts.now) {
+		if facts := j.plan.facts(); facts.spending.fits(j.work().needs(), due(jobs), facts.now) {
 			j.release(opt.Event{})
 			any = true
 		}
@@ -381,7 +381,7 @@ func askHeld(jobs []job) bool {
 
 // askFor is askHeld for one budget. due is about to begin.
 func (p purse) askFor(held []job, due opt.Usage) bool {
-	held = slices.DeleteFunc(slices.Clone(held), func(j job) bool { return !p.holds(j.work(), due) })
+	held = slices.DeleteFunc(slices.Clone(held), func(j job) bool { return !p.holds(j.work().needs(), due) })
 	if len(held) == 0 {
 		return false
 	}

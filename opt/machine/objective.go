@@ -140,7 +140,7 @@ const rulesLimits = 22
 // person, for those that wait for it.
 const rulesCollected = 24
 
-// rulesShares is the version of the rules from which on plans at the same time share what is left of a budget.
+// rulesShares is the version of the rules from which on plans at the same time share the rest of a budget.
 const rulesShares = 26
 
 func (m *Objective) commands() commands { return commands{&m.State, m.now, m} }

@@ -151,7 +151,7 @@ func (m *Objective) direct() bool {
 	if s.Turn.mayWork() {
 		startable = o.Startable()
 	}
-	changed, sharing := false, s.sharing(startable)
+	changed, sharing := false, sharingOf(s, startable)
 	for _, l := range s.Links {
 		p := o.Plan(l.PlanID)
 		if p.Over() {
@@ -191,8 +191,7 @@ func (m *Objective) onReported(in Reported) {
 	}
 	l.hear(report, p.Report.Epoch, s.Epoch)
 	p.Report, p.UpdatedAt = &report, m.now
-	s.Limited = s.Limited || report.Counted || report.Limited && s.Rules < rulesShares
-	s.Raised = s.Raised.Highest(report.Raised)
+	hearBudget(s, report)
 	for _, principal := range report.Shapers {
 		s.shapedBy(principal)
 	}

@@ -204,9 +204,7 @@ func (s *ObjectiveState) desired(l *Link, p *opt.Plan, start bool) Directive {
 	d.Leaf, d.Name, d.Shapers = o.Leaf(p), p.Name, len(o.Shapers)
 	d.Shared, d.ReportEnd = s.Turn.Shared, d.ReportEnd || s.leaves(l)
 	if begun {
-		if s.Rules < rulesShares {
-			addSpent(&d, s, p)
-		}
+		addSpent(&d, s, p)
 		d.Notes, d.Permission = len(s.Notes), s.permission(d, *p.Report)
 	}
 	return d
@@ -276,15 +274,25 @@ func spentBeside(o *opt.Objective, p *opt.Plan) (sum opt.Usage) {
 	return sum
 }
 
-// addSpent adds to a directive for p the use that counts in its budget beside its own.
+// addSpent adds to a directive for p the use that counts in its budget beside its own, under rules before [rulesShares].
 func addSpent(d *Directive, s *ObjectiveState, p *opt.Plan) {
-	if s.Rules >= rulesBudget && s.limited() {
-		d.Spent, d.Raised, d.Since = s.Used.Plus(spentBeside(&s.Objective, p)), s.Raised, s.Since.Millis()
+	if s.Rules >= rulesBudget && s.Rules < rulesShares && limited(s) {
+		tellSpent(d, s, p)
 	}
 }
 
+func tellSpent(d *Directive, s *ObjectiveState, p *opt.Plan) {
+	d.Spent, d.Raised, d.Since = s.Used.Plus(spentBeside(&s.Objective, p)), s.Raised, s.Since.Millis()
+}
+
+// hearBudget takes from a report the news of a budget.
+func hearBudget(s *ObjectiveState, r opt.Report) {
+	s.Limited = s.Limited || r.Counted || r.Limited && s.Rules < rulesShares
+	s.Raised = s.Raised.Highest(r.Raised)
+}
+
 // limited reports whether a budget counts what all plans use.
-func (s *ObjectiveState) limited() bool {
+func limited(s *ObjectiveState) bool {
 	return s.Limited || s.Request != nil && opt.BudgetOf(*s.Request) != (opt.Budget{}) || budgetIn(&s.Objective, nil) != nil
 }
 

@@ -232,7 +232,7 @@ func answerBudget(m *Plan, t *opt.Task, reply opt.Reply, closing opt.Event) {
 		j.overspent(text)
 		for _, p := range (spending{&m.State}).purses(m.now) {
 			for _, other := range heldIn(m.jobs()) {
-				if other.task.Gate == nil && asked.OfPlan == (p.of == ofPlan) && p.holds(other.work(), opt.Usage{}) { // t has asked for it
+				if other.task.Gate == nil && asked.OfPlan == (p.of == ofPlan) && p.holds(other.work().needs(), opt.Usage{}) { // t has asked for it
 					other.overspent(text)
 				}
 			}

@@ -190,7 +190,7 @@ func (s *PlanState) makeReport(now a2a.Time) {
 	}
 	r.Spent, r.Epoch, r.Approved, r.Shapers = spending{s}.used(), s.Epoch, s.approved(), s.Shapers
 	r.Limited, r.Raised = s.Limited || spending{s}.budget() != opt.Budget{}, s.Raised
-	r.Short, r.Counted = spending{s}.short(now), s.Limited && s.Rules >= rulesShares
+	r.Short, r.Counted = short(s, now), s.Limited && s.Rules >= rulesShares
 	r.Directive, r.Yielded, r.Asks, r.Notes, r.Answer = s.Directive.N, s.Yielded, s.asks(), s.Heard, s.Answer
 	if s.Plan.Settled() {
 		s.conclude(&r)
@@ -200,6 +200,28 @@ func (s *PlanState) makeReport(now a2a.Time) {
 	}
 	r.N = s.Report.N + 1
 	s.Report, s.Known, s.After = r, r, s.N
+}
+
+// short returns the needs of the steps that are held, beside those that are about to begin; none where no other plan may
+// leave them more.
+func short(s *PlanState, at a2a.Time) (needs opt.Usage) {
+	if d := s.Directive; !d.Wait && d.Reserved == (opt.Usage{}) || !s.has(func(w *Work) bool { return w.Held }) {
+		return needs
+	}
+	for _, t := range s.Plan.Tasks {
+		switch w := s.Work[t.ID]; {
+		case w == nil:
+		case w.Held:
+			needs = needs.Plus(w.needs())
+		case w.Waiting:
+			needs = needs.Plus(w.counted())
+		}
+	}
+	budget := spending{s}
+	if budget.budget().Over(budget.counted(at), needs) == (opt.SpendLimit{}) { // that of the plan alone holds them
+		return opt.Usage{}
+	}
+	return needs
 }
 
 // conclude adds the results and the failure of an ended plan to r.

@@ -6,10 +6,10 @@ import (
 	"longhaul/opt"
 )
 
-// Plans at the same time share what is left of a budget, so that no two begin steps with the same rest. The objective
+// Plans at the same time share the rest of a budget, so that no two begin steps with the same part of it. The objective
 // gives each a room: the use of its own up to which it may begin steps. The others count that as reserved. A plan
-// whose room has too little for its next steps reports that it is short. It gets what nobody has, or half of what the
-// plan with the largest rest has, as soon as that has confirmed that it keeps to the other half. One room changes at a
+// whose room has too little for its next steps reports that it is short. It gets the part that no plan has, or half of
+// the largest rest in the room of another plan, as soon as that has confirmed that it keeps to the other half. One room changes at a
 // time. When no plan has a rest, one of them is allowed to ask for a raise; the others wait. A plan that runs alone has
 // all that is left, and asks without leave.
 
@@ -79,23 +79,23 @@ type shares struct {
 	plans []*sharer
 }
 
-// sharers returns the shares of the plans that may begin steps, without one.
-func (s *ObjectiveState) sharers(without *opt.Plan) (of shares) {
+// sharersOf returns the shares of the plans of an objective that may begin steps, without one.
+func sharersOf(s *ObjectiveState, without *opt.Plan) (of shares) {
 	of.state = s
 	for _, l := range s.Links {
 		if p := s.Objective.Plan(l.PlanID); p != without && l.spends(p) {
-			of.plans = append(of.plans, s.sharer(l, p))
+			of.plans = append(of.plans, sharerOf(s, l, p))
 		}
 	}
 	return of
 }
 
-// sharer returns the share of p, by its latest directive and report.
-func (s *ObjectiveState) sharer(l *Link, p *opt.Plan) *sharer {
+// sharerOf returns the share of p, by its latest directive and report.
+func sharerOf(s *ObjectiveState, l *Link, p *opt.Plan) *sharer {
 	d := l.Directive
-	known := limitsOf(s.budget(p, d.Raised.Highest(p.Report.Raised)).SpendLimit)
+	known := limitsIn(s, p, d.Raised.Highest(p.Report.Raised))
 	return &sharer{
-		link: l, plan: p, limits: limitsOf(s.budget(p, s.Raised).SpendLimit), spent: amountsOf(p.Report.Spent),
+		link: l, plan: p, limits: limitsIn(s, p, s.Raised), spent: amountsOf(p.Report.Spent),
 		room: known.minus(amountsOf(d.Spent)).minus(amountsOf(d.Reserved)),
 	}
 }
@@ -105,9 +105,9 @@ func (l *Link) spends(p *opt.Plan) bool {
 	return !p.Over() && (l.Directive.Start || p.Started || l.Unheard || l.Directive.Command != "")
 }
 
-// budget returns the limits of a plan, with those that people have raised.
-func (s *ObjectiveState) budget(p *opt.Plan, raised opt.SpendLimit) opt.Budget {
-	return budgetOf(s.Request, p, raised)
+// limitsIn returns the limits of a plan, as people have raised them.
+func limitsIn(s *ObjectiveState, p *opt.Plan, raised opt.SpendLimit) amounts {
+	return limitsOf(budgetOf(s.Request, p, raised).SpendLimit)
 }
 
 // free returns how much of a kind no plan has, as far as p and those who have a rest may use it.
@@ -220,7 +220,7 @@ func (of shares) leave(p *sharer) *share {
 
 // first returns the share of a plan that begins beside others: its part, where more are about to begin.
 func (of shares) first(p *opt.Plan, beginning int) *share {
-	own := &sharer{plan: p, limits: limitsOf(of.state.budget(p, of.state.Raised).SpendLimit), spent: amountsOf(p.Report.Spent)}
+	own := &sharer{plan: p, limits: limitsIn(of.state, p, of.state.Raised), spent: amountsOf(p.Report.Spent)}
 	to := &share{planID: p.ID, room: own.spent}
 	for k := range to.room {
 		if !of.moving() {
@@ -232,9 +232,10 @@ func (of shares) first(p *opt.Plan, beginning int) *share {
 }
 
 // setShare sets a share of p in a directive.
-func (s *ObjectiveState) setShare(d *Directive, p *opt.Plan, to share) {
+func (of *sharing) setShare(d *Directive, p *opt.Plan, to share) {
+	s := of.state
 	d.Spent, d.Raised, d.Wait = s.Used.Plus(spentBeside(&s.Objective, p)), s.Raised, to.wait
-	limits := limitsOf(s.budget(p, s.Raised.Highest(p.Report.Raised)).SpendLimit)
+	limits := limitsIn(s, p, s.Raised.Highest(p.Report.Raised))
 	left := limits.minus(amountsOf(d.Spent)).minus(to.room)
 	for k := range left {
 		if limits[k] == unlimited {
@@ -252,10 +253,10 @@ type sharing struct {
 	beginning int    // how many plans are about to begin
 }
 
-// sharing returns what is to change where some plans may start.
-func (s *ObjectiveState) sharing(startable []*opt.Plan) *sharing {
+// sharingOf returns the changes of an objective of which some plans may start.
+func sharingOf(s *ObjectiveState, startable []*opt.Plan) *sharing {
 	out := &sharing{state: s}
-	if s.Rules < rulesShares || !s.limited() {
+	if s.Rules < rulesShares || !limited(s) {
 		return out
 	}
 	for _, p := range startable {
@@ -263,29 +264,29 @@ func (s *ObjectiveState) sharing(startable []*opt.Plan) *sharing {
 			out.beginning++
 		}
 	}
-	out.change = s.sharers(nil).next()
+	out.change = sharersOf(s, nil).next()
 	return out
 }
 
 // direct sets in a directive for p what counts in its budget.
 func (of *sharing) direct(d *Directive, l *Link, p *opt.Plan) {
 	s := of.state
-	if spends := d.Start || p.Started || d.Command != "" || l.Unheard; !spends || s.Rules < rulesShares || !s.limited() {
+	if spends := d.Start || p.Started || d.Command != "" || l.Unheard; !spends || s.Rules < rulesShares || !limited(s) {
 		return
 	}
-	others, begins, before := s.sharers(p), !l.spends(p), *d
+	others, begins, before := sharersOf(s, p), !l.spends(p), *d
 	switch change := of.change; {
 	case len(others.plans) == 0 && (of.beginning <= 1 || !begins):
-		addSpent(d, s, p)
+		tellSpent(d, s, p)
 		d.Reserved, d.Wait = opt.Usage{}, false
 	case begins:
-		s.setShare(d, p, *others.first(p, of.beginning))
+		of.setShare(d, p, *others.first(p, of.beginning))
 	case change != nil && change.planID == p.ID:
-		if s.setShare(d, p, *change); *d != before {
+		if of.setShare(d, p, *change); *d != before {
 			d.Echo = d.N + 1
 		}
 	case d.Raised != s.Raised, s.Limited:
-		s.setShare(d, p, share{room: s.sharer(l, p).room, wait: d.Wait})
+		of.setShare(d, p, share{room: sharerOf(s, l, p).room, wait: d.Wait})
 	}
 	if begins {
 		of.beginning--

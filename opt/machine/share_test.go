@@ -79,7 +79,7 @@ func raises(to int64) func(*opt.Report) {
 }
 
 // Plans that begin together have a part each. One that is short gets half of the rest of the other, once that keeps to
-// its half; the last that is open has all. What is used within the parts changes no directive.
+// its half; the last that is open has all. Use within the parts changes no directive.
 func TestObjective_sharesBudget(t *testing.T) {
 	s := newSharing(t, 2)
 	s.want("p1 10, p2 10 wait")

@@ -86,14 +86,14 @@ func (s spending) raised(g *opt.Gate) (*opt.SpendLimit, opt.Budget) {
 	return &s.state.Raised, s.budget()
 }
 
-// fits reports whether the budgets have room for a step beside others that are about to begin.
-func (s spending) fits(w *Work, others opt.Usage, at a2a.Time) bool {
-	return !slices.ContainsFunc(s.purses(at), func(p purse) bool { return p.Over(p.counted.Plus(others), w.needs()) != opt.SpendLimit{} })
+// fits reports whether the budgets have room for the needs of a step beside others that are about to begin.
+func (s spending) fits(needs, others opt.Usage, at a2a.Time) bool {
+	return !slices.ContainsFunc(s.purses(at), func(p purse) bool { return p.Over(p.counted.Plus(others), needs) != opt.SpendLimit{} })
 }
 
 // holds reports whether a step that is held does not fit in the budget.
-func (p purse) holds(w *Work, others opt.Usage) bool {
-	return !p.others || p.Over(p.counted.Plus(others), w.needs()) != opt.SpendLimit{}
+func (p purse) holds(needs, others opt.Usage) bool {
+	return !p.others || p.Over(p.counted.Plus(others), needs) != opt.SpendLimit{}
 }
 
 // final returns the limits that no one raises.
@@ -141,28 +141,7 @@ func (s spending) counted(at a2a.Time) opt.Usage { return s.all(at).Plus(s.state
 // mayAsk reports whether the plan may ask for a raise. Without an objective no one else does.
 func (s spending) mayAsk() bool { return !s.state.Directive.Wait || s.state.Alone }
 
-// short returns what the held steps need, beside those that are about to begin; nothing where no other plan may leave
-// them more.
-func (s spending) short(at a2a.Time) (needs opt.Usage) {
-	if d := s.state.Directive; !d.Wait && d.Reserved == (opt.Usage{}) || !s.state.has(func(w *Work) bool { return w.Held }) {
-		return needs
-	}
-	for _, t := range s.state.Plan.Tasks {
-		switch w := s.state.Work[t.ID]; {
-		case w == nil:
-		case w.Held:
-			needs = needs.Plus(w.needs())
-		case w.Waiting:
-			needs = needs.Plus(w.counted())
-		}
-	}
-	if s.budget().Over(s.counted(at), needs) == (opt.SpendLimit{}) { // the budget of the plan alone holds them
-		return opt.Usage{}
-	}
-	return needs
-}
-
-// An excess is why steps are held: the limits of a budget, what was used of it, and what other steps need beside one.
+// An excess is why steps are held: the limits of a budget, the use of it, and the needs of other steps beside one.
 type excess struct {
 	purse
 	over          opt.SpendLimit

@@ -206,9 +206,14 @@ func asksWithin(w *world, r *run, e opt.Event) {
 	withinOwn(w, &h.p.State, opt.Usage{Questions: 1}, e.Gate.ID)
 }
 
+// countsUse reports whether a plan has a budget that counts the use of others.
+func countsUse(s *machine.PlanState) bool {
+	return s.Rules >= 18 && s.Request != nil && opt.BudgetOf(*s.Request).Under(s.Plan.Budget) != opt.Budget{} && s.Plan.Started
+}
+
 // knowsUse: when nothing is under way, a plan whose budget counts it knows what all others have used.
 func knowsUse(w *world, s *machine.ObjectiveState, own *machine.PlanState) {
-	if own.Rules < 18 || own.Request == nil || opt.BudgetOf(*own.Request).Under(own.Plan.Budget) == (opt.Budget{}) || !own.Plan.Started || w.facts.resets[s.Objective.ID] > 0 {
+	if !countsUse(own) || w.facts.resets[s.Objective.ID] > 0 {
 		return
 	}
 	want := s.Used
