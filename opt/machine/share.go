@@ -100,9 +100,9 @@ func sharerOf(s *ObjectiveState, l *Link, p *opt.Plan) *sharer {
 	}
 }
 
-// spends reports whether a plan may begin steps.
+// spends reports whether a plan may begin steps, with a share.
 func (l *Link) spends(p *opt.Plan) bool {
-	return !p.Over() && (l.Directive.Start || p.Started || l.Unheard || l.Directive.Command != "")
+	return l.Shares && !p.Over() && (l.Directive.Start || p.Started || l.Unheard || l.Directive.Command != "")
 }
 
 // limitsIn returns the limits of a plan, as people have raised them.
@@ -289,6 +289,7 @@ func (of *sharing) direct(d *Directive, l *Link, p *opt.Plan) {
 		of.setShare(d, p, share{room: sharerOf(s, l, p).room, wait: d.Wait})
 	}
 	if begins {
+		l.Shares = true
 		of.beginning--
 	}
 	d.Since = s.Since.Millis()

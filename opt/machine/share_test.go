@@ -21,7 +21,7 @@ func newSharing(t *testing.T, plans int) *sharing {
 	t.Helper()
 	var given []opt.PlanSpec
 	for i := range plans {
-		given = append(given, opt.PlanSpec{Name: fmt.Sprint("p", i+1), Dependencies: []string{}, Tasks: []opt.TaskSpec{{Name: "t"}}})
+		given = append(given, opt.PlanSpec{Name: fmt.Sprint("p", i+1), Dependencies: []string{}, Metadata: a2a.Metadata{}.With(opt.KeyOptional, true), Tasks: []opt.TaskSpec{{Name: "t"}}})
 	}
 	s := &sharing{T: t, m: machine.NewObjective(opt.Opening{
 		Objective: opt.Objective{ID: objectiveID, Status: opt.ObjectiveSubmitted, Root: opt.TaskSubmitted, Attempt: 1, Revision: 1},
@@ -132,6 +132,26 @@ func TestObjective_sharesLeaveToAsk(t *testing.T) {
 	s.want("p1 10 wait, p2 20 ?")
 	s.report(2, 11, 0, raises(40))
 	s.want("p1 20 wait ?, p2 20")
+}
+
+// A plan that is retried beside another one has only what that leaves it, after all that its attempt before has used.
+func TestObjective_sharesRetry(t *testing.T) {
+	s := newSharing(t, 2)
+	s.report(1, 8, 0, func(r *opt.Report) { r.Status = opt.PlanFailed })
+	s.want("p2 12")
+	s.report(2, 2, 0)
+	kept := opt.Kept{Objective: s.m.State.Objective}
+	failed := *kept.Objective.Plan(plan(1))
+	failed.Tasks = []*opt.Task{{ID: task(1, 0), State: opt.TaskFailed}}
+	kept.Objective.Plans = []*opt.Plan{&failed, kept.Objective.Plan(plan(2))}
+	s.m.Handle(a2a.AtMillis(3000), machine.Command{Command: opt.Command{ID: "c", Kind: opt.UpdatePlan, PlanID: plan(1), Status: string(opt.PlanWorking)}})
+	for _, a := range s.m.Wants().Activities {
+		s.m.Handle(a2a.AtMillis(3000), machine.Loaded{Key: a.Key, Kept: kept})
+	}
+	s.want("p1 0 wait ?, p2 12")
+	if got := s.m.State.ChildState(plan(1)).Before.Output; got != 8 {
+		t.Errorf("the attempt before has used %d", got)
+	}
 }
 
 // What planners use counts for the plans that have a rest, and those of an objective that was reset confirm what they
