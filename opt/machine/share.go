@@ -9,9 +9,9 @@ import (
 // Plans at the same time share the rest of a budget, so that no two begin steps with the same part of it. The objective
 // gives each a room: the use of its own up to which it may begin steps. The others count that as reserved. A plan
 // whose room has too little for its next steps reports that it is short. It gets the part that no plan has, or half of
-// the largest rest in the room of another plan, as soon as that has confirmed that it keeps to the other half. One room changes at a
-// time. When no plan has a rest, one of them is allowed to ask for a raise; the others wait. A plan that runs alone has
-// all that is left, and asks without leave.
+// the largest rest in the room of another plan, as soon as that has confirmed that it keeps to the other half. One room
+// changes at a time. When no plan has a rest, one of them is allowed to ask for a raise; the others wait. A plan that
+// runs alone has all that is left, and asks without leave.
 
 // amounts are those of the kinds that are shared: tokens, cost, questions and calls. Time passes for all.
 type amounts [4]int64

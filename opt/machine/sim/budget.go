@@ -104,14 +104,14 @@ func spends(l *leg, a *activity) (needs opt.Usage) {
 func beginsWithin(w *world, r *run, l *leg, a *activity) {
 	s, needs := &r.m.(planHost).p.State, spends(l, a)
 	if a.spends = needs.Input > 0; a.spends {
-		beside := 0
+		spend := 1
 		for _, other := range r.activities {
 			if other != a && other.spends {
-				beside++
+				spend++
 			}
 		}
 		f := w.facts.plan(r.id)
-		f.beside = max(f.beside, beside)
+		f.spend = max(f.spend, spend)
 	}
 	if needs == (opt.Usage{}) {
 		return
@@ -149,8 +149,9 @@ func withinOwn(w *world, s *machine.PlanState, needs opt.Usage, what string) {
 }
 
 // withinAll: a step begins only if the budget has what it needs after what all plans of the objective have used, whether
-// this one has heard of that or not. Tasks beside each other in a plan may have begun with the same rest. needs was
-// counted already, but for tokens.
+// this one has heard of that or not. Tasks beside each other in a plan may have begun with the same rest, and a step that
+// runs keeps no rest for itself: of three plans the second may have got that when the third begins. needs was counted
+// already, but for tokens.
 func withinAll(w *world, s *machine.PlanState, needs opt.Usage, what string) {
 	of := w.latest[s.Plan.ObjectiveID]
 	if of == nil || s.Rules < 26 || disturbed(w, of) {
@@ -163,7 +164,11 @@ func withinAll(w *world, s *machine.PlanState, needs opt.Usage, what string) {
 		if r != nil && disturbed(w, r) {
 			return
 		}
-		if sum.Input -= int64(w.facts.plan(p.ID).beside); r == nil || p.Over() || r.m.(planHost).p.State.Plan.Run != p.Run {
+		excess := w.facts.plan(p.ID).spend
+		if len(o.Objective.Plans) < 3 {
+			excess = max(excess-1, 0)
+		}
+		if sum.Input -= int64(excess); r == nil || p.Over() || r.m.(planHost).p.State.Plan.Run != p.Run {
 			sum = sum.Plus(p.Report.Spent)
 			continue
 		}

@@ -106,7 +106,7 @@ type planFacts struct {
 	rounds       map[string]int             // how often checks have sent an object back, by the A2A task with the gate
 	legs         map[string]*leg            // the latest one, by A2A task
 	attemptsUsed map[int]opt.Usage          // by attempt at the plan, when its last step began
-	beside       int                        // how many legs have begun beside one that spends, at most
+	spend        int                        // how many legs have spent at a time, at most
 }
 
 // plan returns the facts about a plan.
@@ -126,7 +126,7 @@ func (p *planFacts) copied() *planFacts {
 	return &planFacts{
 		endedAt: maps.Clone(p.endedAt), attempts: maps.Clone(p.attempts), over: maps.Clone(p.over), chains: maps.Clone(p.chains),
 		accepted: each(p.accepted, slices.Clone[[][2]string]), sending: each(p.sending, lists), sentBack: each(p.sentBack, lists),
-		notesAt: each(p.notesAt, maps.Clone[map[string]bool]), gates: each(p.gates, duplicate), legs: each(p.legs, duplicate), asked: maps.Clone(p.asked), rounds: maps.Clone(p.rounds), beside: p.beside, attemptsUsed: maps.Clone(p.attemptsUsed),
+		notesAt: each(p.notesAt, maps.Clone[map[string]bool]), gates: each(p.gates, duplicate), legs: each(p.legs, duplicate), asked: maps.Clone(p.asked), rounds: maps.Clone(p.rounds), spend: p.spend, attemptsUsed: maps.Clone(p.attemptsUsed),
 	}
 }
 

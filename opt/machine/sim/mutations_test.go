@@ -161,6 +161,7 @@ var mutations = []mutation{
 	{"a plan spends what others have reserved", "spending.go", "s.all(at).Plus(s.state.Directive.Reserved)", "s.all(at)"},
 	{"each of the plans that begin gets all of the budget", "share.go", "of.plans = append(of.plans, sharerOf(s, l, p))", "of.plans = append(of.plans, &sharer{link: l, plan: p})"},
 	{"a rest is given on before its plan has confirmed that", "share.go", "return p.link.Unheard || p.plan.Report.Directive < p.link.Directive.Echo", "return false"},
+	{"a plan that is retried has all of the budget", "share.go", "return l.Shares && !p.Over()", "return !p.Over()"},
 	{"a plan that is short gets nothing", "share.go", "given[k] = max(p.room[k], p.spent[k]) +", "_ ="},
 	{"a plan keeps its rest", "share.go", "to = most.without(k, max(want, (most.rest(k)+1)/2))", "_ = most"},
 	{"a plan that is short asks for no raise", "share.go", "\t\tto = of.leave(p)\n", ""},
