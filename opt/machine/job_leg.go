@@ -1,7 +1,6 @@
 package machine
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -64,7 +63,7 @@ func (j job) remember(out opt.Outcome, e opt.Event) {
 	}
 	k.use(id, used)
 	if !used.IsZero() && j.plan.facts().rules >= rulesUsage {
-		e.Kind, e.TaskID, e.Usage, e.Budgets = opt.UsageAdded, j.task.A2AID(), &used, cmp.Or(out.Budgets, j.plan.facts().spending.shown())
+		e.Kind, e.TaskID, e.Usage, e.Budgets = opt.UsageAdded, j.task.A2AID(), &used, j.plan.facts().spending.shownWith(out.Budgets)
 		j.plan.record(e)
 	}
 	k.Limited = k.Limited || out.Budgets != nil && out.Budgets.Objective != (opt.SpendLimit{}) && j.plan.facts().rules >= rulesBudget

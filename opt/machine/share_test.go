@@ -3,6 +3,7 @@ package machine_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,7 +18,9 @@ type sharing struct {
 	m *machine.Objective
 }
 
-func newSharing(t *testing.T, plans int) *sharing {
+func newSharing(t *testing.T, plans int) *sharing { return newSharingUnder(t, machine.Rules, plans) }
+
+func newSharingUnder(t *testing.T, rules, plans int) *sharing {
 	t.Helper()
 	var given []opt.PlanSpec
 	for i := range plans {
@@ -26,7 +29,7 @@ func newSharing(t *testing.T, plans int) *sharing {
 	s := &sharing{T: t, m: machine.NewObjective(opt.Opening{
 		Objective: opt.Objective{ID: objectiveID, Status: opt.ObjectiveSubmitted, Root: opt.TaskSubmitted, Attempt: 1, Revision: 1},
 		Message:   &a2a.Message{MessageID: "m", Metadata: a2a.Metadata{a2a.ExtensionBudget: json.RawMessage(`{"tokens":20}`)}}, Plans: given,
-	}, 0, machine.Rules)}
+	}, 0, rules)}
 	s.m.Handle(a2a.AtMillis(1000), machine.Opened{})
 	for i := range plans {
 		s.m.Handle(a2a.AtMillis(1000), machine.ChildStarted{PlanID: plan(i + 1), N: s.directive(i + 1).N})
@@ -99,6 +102,25 @@ func TestObjective_sharesBudget(t *testing.T) {
 	s.want("p1 7, p2 13 wait")
 	s.report(1, 6, 0, ends)
 	s.want("p2 14")
+}
+
+// A plan that runs alone gets as many directives as under the rules before, plans at the same time fewer.
+func TestObjective_sharesCost(t *testing.T) {
+	for plans, want := range map[int][]int64{1: {1, 1}, 2: {4, 1}} {
+		var got []int64
+		for _, rules := range []int{25, machine.Rules} {
+			s := newSharingUnder(t, rules, plans)
+			for used := range int64(3) {
+				for n := range plans {
+					s.report(n+1, used+1, 0)
+				}
+			}
+			got = append(got, s.directive(1).N)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%d plans: %d directives, want %d", plans, got, want)
+		}
+	}
 }
 
 // One that begins beside another gets nothing until that has left it something.
@@ -211,8 +233,16 @@ func TestPlan_budgetOfPlan(t *testing.T) {
 	if got := b.m.State.WorkOf(b.m.Wants().Activities[0]); got.Limits.Tokens != 56 { // 50 and the 6 that are left
 		t.Errorf("limits %+v of %+v", got.Limits, got.Counted())
 	}
-	b.end(next(opt.Usage{Output: 6}, turn))
+	out := next(opt.Usage{Output: 6}, turn)
+	out.Budgets = &opt.Budgets{Task: opt.SpendLimit{Tokens: 7}}
+	b.end(out)
 	b.want("budget working", 1)
+	shown := func(e opt.Event) bool {
+		return e.Budgets != nil && e.Budgets.Task.Tokens == 7 && e.Budgets.Plan.Tokens == 10
+	}
+	if !slices.ContainsFunc(b.events, shown) {
+		t.Error("no event shows the budget of the plan")
+	}
 	if g := b.gate(0); !g.OfPlan || string(g.Object[0].Data) != `{"tokens":20}` || !strings.Contains(g.Description, "budget of the plan is spent: 10 of 10 tokens") {
 		t.Errorf("gate %+v, %s", g, g.Object[0].Data)
 	}

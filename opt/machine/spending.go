@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"cmp"
 	"slices"
 
 	"longhaul/a2a"
@@ -53,6 +54,17 @@ const (
 	ofRequest = "request"
 	ofPlan    = "plan"
 )
+
+// shownWith is shown for work whose executor has budgets; nil for none.
+func (s spending) shownWith(of *opt.Budgets) *opt.Budgets {
+	shown := s.shown()
+	if of == nil || shown == nil {
+		return cmp.Or(of, shown)
+	}
+	all := *of
+	all.Plan = shown.Plan
+	return &all
+}
 
 // A purse is a budget that limits a plan, with what counts in it.
 type purse struct {
