@@ -260,6 +260,8 @@ func (j job) endCanceled(in Ended, e opt.Event) {
 const (
 	heldText     = "Waits until the budget is raised."
 	releasedText = "The budget was raised."
+	sharedText   = "Waits until other plans leave it some of the budget, or it is raised."
+	roomText     = "The budget has room for it."
 )
 
 // needs returns what the next step of w needs.
@@ -286,10 +288,12 @@ func (j job) holds(w *Work) bool {
 	}
 	w.Running, w.Waiting, w.Held = false, false, true
 	j.kept.Work[j.task.ID] = w
+	shared := false
 	for _, p := range facts.spending.purses(facts.now) {
 		over := p.Over(p.used, w.needs())
 		switch {
 		case !p.may || over == (opt.SpendLimit{}): // others may leave it more
+			shared = shared || p.Over(p.counted, w.needs()) != opt.SpendLimit{}
 		case p.final().Over(p.used, w.needs()) != (opt.SpendLimit{}):
 			j.overspent("The budget of the " + p.of + " is spent: " + over.Text(p.used) + ".")
 			return true
@@ -300,6 +304,9 @@ func (j job) holds(w *Work) bool {
 	}
 	if facts.rules >= rulesPlaybookBudget && j.task.Awaits() { // no more
 		j.move(opt.TaskWorking, opt.Event{})
+	}
+	if shared {
+		j.inform(sharedText)
 	}
 	return true
 }
@@ -325,7 +332,12 @@ func (j job) overspent(text string) {
 func (j job) release(closing opt.Event) {
 	w := j.work()
 	if w.Held, w.Waiting = false, true; j.task.Gate == nil {
-		j.inform(releasedText)
+		switch {
+		case w.Said == sharedText:
+			j.inform(roomText)
+		case w.Said == heldText, j.plan.facts().rules < rulesShares:
+			j.inform(releasedText)
+		}
 		return
 	}
 	closing.Round, closing.Attempt, closing.Leg = w.Round, w.Attempt, w.Leg

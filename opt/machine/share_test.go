@@ -202,13 +202,13 @@ func TestPlan_budgetReserved(t *testing.T) {
 		b.handle(machine.Directed{Directive: told})
 		b.end(next(opt.Usage{Output: 1}, turn))
 		b.want("working", 0)
-		if r := b.m.State.Report; r.Short.Output != 1 || r.Short.Cost != 1 {
-			t.Errorf("report %+v", r)
+		if r := b.m.State.Report; r.Short.Output != 1 || r.Short.Cost != 1 || !strings.Contains(b.said(), "other plans leave it some") {
+			t.Errorf("report %+v, said %q", r, b.said())
 		}
 		told.N, told.Reserved.Input = 3, 8
 		b.handle(machine.Directed{Directive: told})
 		b.handle(machine.Begin{})
-		if b.want("working", 1); b.m.State.Report.Short != (opt.Usage{}) || b.m.State.WorkOf(b.m.Wants().Activities[0]).Counted().Input != 8 {
+		if b.want("working", 1); b.m.State.Report.Short != (opt.Usage{}) || !strings.Contains(b.said(), "has room") || b.m.State.WorkOf(b.m.Wants().Activities[0]).Counted().Input != 8 {
 			t.Errorf("report %+v", b.m.State.Report)
 		}
 		told.N, told.Spent, told.Reserved, told.Wait = 4, opt.Usage{Input: 8}, opt.Usage{}, true
@@ -281,4 +281,14 @@ func TestPlan_budgetOfPlanEnds(t *testing.T) {
 		}
 		b.want("failed failed", 0)
 	}
+}
+
+// said returns the latest text about a task.
+func (b *budgeted) said() (text string) {
+	for _, e := range b.events {
+		if e.Status != nil {
+			text = e.Status.Text()
+		}
+	}
+	return text
 }
