@@ -332,12 +332,11 @@ func (j job) overspent(text string) {
 func (j job) release(closing opt.Event) {
 	w := j.work()
 	if w.Held, w.Waiting = false, true; j.task.Gate == nil {
-		switch {
-		case w.Said == sharedText:
-			j.inform(roomText)
-		case w.Said == heldText, j.plan.facts().rules < rulesShares:
-			j.inform(releasedText)
+		text := releasedText
+		if w.Said == sharedText {
+			text = roomText
 		}
+		j.inform(text)
 		return
 	}
 	closing.Round, closing.Attempt, closing.Leg = w.Round, w.Attempt, w.Leg
