@@ -169,7 +169,7 @@ var mutations = []mutation{
 	{"leave to ask goes to others before the gate is answered", "share.go", "case other.asks():", "case false:"},
 	{"a plan forgets what its attempts have used", "objective_command.go", "Before: l.Before.Plus(spent)", "Before: l.Before"},
 	{"a restored plan forgets what its attempts have used", "objective.go", "Before: p.Used.Usage", ""},
-	{"a plan exceeds its own budget", "spending.go", "list = append(list, purse{own, ofPlan, used, used, true, true})", "_ = used"},
+	{"a plan exceeds its own budget", "spending.go", "list = append(list, purse{own, ofPlan, used, used, true, true})", "_, _ = own, used"},
 	{"a gate about the budget of a plan raises the other", "spending.go", "return &s.state.RaisedOwn, own", "return &s.state.Raised, own"},
 	{"a plan does not report that it is short", "directive.go", " && a.Short == b.Short", ""},
 	{"what a plan has used is reported with other news alone", "directive.go", " && (!b.Limited || a.Spent == b.Spent)", ""},
