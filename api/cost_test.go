@@ -26,7 +26,7 @@ func (s *fixture) spend(t *testing.T, source string, u opt.Usage, b *opt.Budgets
 func TestListCosts(t *testing.T) {
 	s := newService(t)
 	s.have(t)
-	s.spend(t, "one", opt.Usage{Input: 12_000, Cached: 100, Output: 400, Cost: 420_000, Model: "main"}, &opt.Budgets{Task: opt.SpendLimit{Tokens: 50_000}, Objective: opt.SpendLimit{Cost: 5_000_000}})
+	s.spend(t, "one", opt.Usage{Input: 12_000, Cached: 100, Output: 400, Cost: 420_000, Model: "main"}, &opt.Budgets{Task: opt.SpendLimit{Tokens: 50_000}, Objective: opt.SpendLimit{Cost: 5_000_000}, Plan: opt.SpendLimit{Tokens: 90_000}})
 	s.spend(t, "two", opt.Usage{Input: 1, Output: 1, Cost: 1}, nil)
 	o := s.must(t, "objectives/get", `{"id":"`+objectiveID+`"}`).at("objective")
 	const counts = `"cachedTokens":100,"cost":"0.420001","inputTokens":12001,"outputTokens":401`
@@ -35,7 +35,7 @@ func TestListCosts(t *testing.T) {
 		want string
 	}{
 		{o, `{"budget":{"cost":"5.00"},` + counts + `}`},
-		{o.at("plans", "0"), `{` + counts + `}`},
+		{o.at("plans", "0"), `{"budget":{"tokens":90000},` + counts + `}`},
 		{o.at("plans", "0", "tasks", "0"), `{"budget":{"tokens":50000},` + counts + `}`},
 	} {
 		if got := tt.of.at("metadata", opt.KeyUsage).String(); got != tt.want {

@@ -80,6 +80,7 @@ type Gate struct {
 	Sources []string   `json:"sources,omitempty"` // ids of the tasks of the plan that made Object and can make it again
 	Form    *GateForm  `json:"form,omitempty"`    // of a gate that is not open yet
 	Budget  bool       `json:"budget,omitempty"`  // between two steps of a round: whether more may be used, which Object proposes. No executor gets the answer
+	OfPlan  bool       `json:"ofPlan,omitempty"`  // with Budget: by the plan alone, not by all work on the objective
 	Checks  []Finding  `json:"checks,omitempty"`  // findings about the object, from before people were asked
 
 	Responders *Responders `json:"responders,omitempty"` // nil for everyone with the scope

@@ -22,6 +22,7 @@ type Plan struct {
 	UpdatedAt    a2a.Time     `json:"updatedAt"`
 	Limits       Limits       `json:"limits,omitzero"`  // of its objective
 	Budget       *Budget      `json:"budget,omitempty"` // of all work on the objective, by its playbook
+	Own          *Budget      `json:"own,omitempty"`    // of this plan alone, in all its attempts
 
 	Started         bool   `json:"started,omitempty"`         // its tasks may run
 	Paused          bool   `json:"paused,omitempty"`          // a client has paused it

@@ -26,6 +26,8 @@ type Report struct {
 	Notes     int            `json:"notes,omitempty"`    // how many notes it has received
 	Spent     Usage          `json:"spent,omitzero"`     // by its tasks
 	Limited   bool           `json:"limited,omitempty"`  // a budget counts Spent: news of it are reported
+	Counted   bool           `json:"counted,omitempty"`  // an executor counts it, with that of all plans
+	Short     Usage          `json:"short,omitzero"`     // what its held steps need, while other plans have reserved some of the budget
 	Raised    SpendLimit     `json:"raised,omitzero"`    // the limits of the request, as people have raised them at gates of the plan
 	Shapers   []string       `json:"shapers,omitempty"`  // principals who shaped the work, as far as the plan knows
 	Approved  *Approved      `json:"approved,omitempty"` // by its approvals; nil if none was accepted

@@ -74,7 +74,7 @@ func (o *Objective) newPlan(id string, spec PlanSpec, batch []string, at a2a.Tim
 	}
 	p := &Plan{
 		ID: id, ObjectiveID: o.ID, Name: spec.Name, Description: spec.Description, Status: PlanPending, Metadata: spec.Metadata,
-		CreatedAt: at, UpdatedAt: at, Limits: o.Limits, Loose: o.Loose, Budget: spec.Budget,
+		CreatedAt: at, UpdatedAt: at, Limits: o.Limits, Loose: o.Loose, Budget: spec.Budget, Own: spec.Own,
 	}
 	var there []string
 	for _, s := range o.Plans {

@@ -220,4 +220,5 @@ type PlanSpec struct {
 	Metadata     a2a.Metadata `json:"metadata,omitempty"`
 	Tasks        []TaskSpec   `json:"tasks,omitempty"`
 	Budget       *Budget      `json:"budget,omitempty"` // of all work on the objective, by its playbook
+	Own          *Budget      `json:"own,omitempty"`    // of this plan alone, by its playbook
 }

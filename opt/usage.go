@@ -35,6 +35,11 @@ func (u Usage) Plus(v Usage) Usage {
 	}
 }
 
+// Minus returns u without v.
+func (u Usage) Minus(v Usage) Usage {
+	return u.Plus(Usage{-v.Input, -v.Cached, -v.Output, -v.Cost, "", -v.Seconds, -v.Questions, -v.Calls})
+}
+
 // Reported returns what counts of a usage that comes from an executor: questions reach people through the plan, and
 // time passes for all.
 func (u Usage) Reported() Usage {
@@ -127,10 +132,11 @@ func Grouped(n int64) string {
 	return string(digits)
 }
 
-// Budgets are what an executor lets one task and all tasks of its objective spend.
+// Budgets are what one task, its plan and all tasks of its objective may spend.
 type Budgets struct {
 	Task      SpendLimit `json:"task,omitzero"`
 	Objective SpendLimit `json:"objective,omitzero"`
+	Plan      SpendLimit `json:"plan,omitzero"`
 }
 
 // A Used is what readers see of the usage of an objective, a plan or a task, in all its attempts.
@@ -301,6 +307,17 @@ func (l SpendLimit) Text(spent Usage) string {
 	say(l.Questions > 0, "%d of %d questions to people", spent.Questions, l.Questions-1)
 	say(l.Calls > 0, "%d of %d calls of agents", spent.Calls, l.Calls-1)
 	return strings.Join(list, ", ")
+}
+
+// After returns l for one who counts from spent on: each limit is higher by it.
+func (l SpendLimit) After(spent Usage) SpendLimit {
+	used := SpendLimit{spent.Input + spent.Output, spent.Cost, spent.Seconds, Cap(spent.Questions), Cap(spent.Calls)}
+	return each(l, used, func(limit, used int64) int64 {
+		if limit == 0 {
+			return 0
+		}
+		return max(limit+used, 1)
+	})
 }
 
 // Left returns the rest of l after spent. ok is false if work for models and other agents may not begin with it.

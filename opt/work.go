@@ -47,6 +47,7 @@ type Work struct {
 	CallbackURL string          `json:"callbackUrl,omitempty"` // for callbacks of programs that work on the task; "" if there is none. It is a credential
 	WakeURL     string          `json:"wakeUrl,omitempty"`     // a callback URL that can only wake the task
 	Spent       Usage           `json:"spent,omitzero"`        // by the objective so far, as far as the plan knows
+	Reserved    Usage           `json:"reserved,omitzero"`     // of Limits, for other plans at the same time
 	SpentHere   Usage           `json:"spentHere,omitzero"`    // by this task so far
 	Limits      *Budget         `json:"limits,omitempty"`      // of the request, as people have raised it, which the plan keeps; nil for none
 }
@@ -61,6 +62,9 @@ func (w Work) Budget() Budget {
 	}
 	return BudgetOf(w.Request()...)
 }
+
+// Counted returns what counts in the budget of w.
+func (w Work) Counted() Usage { return w.Spent.Plus(w.Reserved) }
 
 // Authors lists the principals who sent the request that began w, none where callers are not known.
 func (w Work) Authors() []string { return AuthorsOf(w.Request()...) }

@@ -124,9 +124,9 @@ func (h *handoff) chooseEndpoint(ctx context.Context) (activities.Outcome, error
 	if m.Allowed {
 		needs.Calls = 0 // counted, and the rest is that after the answer
 	}
-	rest, mayTry := b.Left(h.work.Spent.Plus(opt.Usage{Calls: needs.Calls}))
+	rest, mayTry := b.Left(h.work.Counted().Plus(opt.Usage{Calls: needs.Calls}))
 	switch {
-	case h.work.Limits != nil && b.Over(h.work.Spent, needs) != (opt.SpendLimit{}): // the plan asks, and begins the next leg after the answer
+	case h.work.Limits != nil && b.Over(h.work.Counted(), needs) != (opt.SpendLimit{}): // the plan asks, and begins the next leg after the answer
 		m.Allowed = true
 		o := h.park(0, "")
 		o.Park.Needs = needs

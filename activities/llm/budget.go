@@ -65,7 +65,7 @@ func (m *memo) budgets(limits Budgets) Budgets {
 
 // exceeded returns the budgets of which w has spent all.
 func (b Budgets) exceeded(w activities.Work) Budgets {
-	return Budgets{b.Task.Over(w.SpentHere, turnNeeds), b.Objective.Over(w.Spent, turnNeeds), b.Request.Over(w.Spent, turnNeeds)}
+	return Budgets{b.Task.Over(w.SpentHere, turnNeeds), b.Objective.Over(w.Spent, turnNeeds), b.Request.Over(w.Counted(), turnNeeds)}
 }
 
 // askBudget asks a person whether more than over may be spent, or uses the decision. nil

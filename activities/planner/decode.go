@@ -121,6 +121,7 @@ func (s *source) plan(n *yaml.Node) *plan {
 	members := s.members(&p.step)
 	members["tasks"] = func(n *yaml.Node) { s.list(n, func(n *yaml.Node) { p.tasks = append(p.tasks, s.task(n)) }) }
 	members["accept"] = func(n *yaml.Node) { p.accepts = append(p.accepts, readAccept(s, n)) }
+	members["budget"] = func(n *yaml.Node) { p.budget = readBudget(s, n) }
 	s.object(n, "a plan", members)
 	return p
 }

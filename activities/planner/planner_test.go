@@ -155,13 +155,16 @@ func TestPlaybooks_Match_fallback(t *testing.T) {
 	}
 }
 
-// All plans of a playbook have its budget, which limits all of the work.
+// All plans of a playbook have its budget, which limits all of the work, and their own beside it.
 func TestPlaybooks_Plan_budget(t *testing.T) {
-	p, err := planner.Load(fstest.MapFS{"x.yaml": {Data: []byte("name: a\ndefault: true\nbudget: {cost: 2.5, time: 2h, calls: 0, on-exceeded: fail, most: {tokens: 100}}\nplans:\n- {name: P, tasks: [{name: T}]}\n- {name: Q, tasks: [{name: T}]}")}}, "x.yaml")
+	p, err := planner.Load(fstest.MapFS{"x.yaml": {Data: []byte("name: a\ndefault: true\nbudget: {cost: 2.5, time: 2h, calls: 0, on-exceeded: fail, most: {tokens: 100}}\nplans:\n- {name: P, tasks: [{name: T}]}\n- {name: Q, budget: {tokens: 5}, tasks: [{name: T}]}")}}, "x.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, specs, _, err := p.Match(a2a.Message{})
+	if own := specs[1].Own; err != nil || specs[0].Own != nil || own == nil || *own != (opt.Budget{SpendLimit: opt.SpendLimit{Tokens: 5}}) {
+		t.Errorf("the plan alone: %+v, %v", specs, err)
+	}
 	want := opt.Budget{SpendLimit: opt.SpendLimit{Cost: 2_500_000, Time: 7200, Calls: 1}, Most: opt.SpendLimit{Tokens: 100}, OnExceeded: opt.FailBudget}
 	if err != nil || len(specs) != 2 || *specs[0].Budget != want || *specs[1].Budget != want {
 		t.Errorf("%+v, %v", specs, err)

@@ -51,7 +51,8 @@ type ref struct {
 type plan struct {
 	step
 	tasks   []*task
-	accepts []*form // of the result of the plan
+	accepts []*form     // of the result of the plan
+	budget  *opt.Budget // of the plan alone; nil for none
 }
 
 type task struct {
@@ -166,7 +167,7 @@ func (b *playbook) specs(f facts) ([]opt.PlanSpec, error) {
 		if err != nil {
 			return nil, err
 		}
-		spec := opt.PlanSpec{Name: name, Description: description, Dependencies: p.dependencies, Metadata: p.metadata(), Budget: b.budget}
+		spec := opt.PlanSpec{Name: name, Description: description, Dependencies: p.dependencies, Metadata: p.metadata(), Budget: b.budget, Own: p.budget}
 		for j, t := range p.tasks {
 			unnamed := fmt.Sprintf("Task %d", j+1)
 			ts, err := t.spec(f, unnamed)

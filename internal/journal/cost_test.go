@@ -24,7 +24,7 @@ func TestJournal_Costs(t *testing.T) {
 			return e
 		}
 		limited := used(0, 1000, 10, "main")
-		limited.Budgets = &opt.Budgets{Task: opt.SpendLimit{Tokens: 100}, Objective: opt.SpendLimit{Cost: 7}}
+		limited.Budgets = &opt.Budgets{Task: opt.SpendLimit{Tokens: 100}, Objective: opt.SpendLimit{Cost: 7}, Plan: opt.SpendLimit{Tokens: 200}}
 		s.record(planAdded(o, 0, 2), s.moved(0, 0, opt.TaskWorking), limited, s.moved(0, 0, opt.TaskCompleted), used(0, 2000, 20, "other"), used(1, 3000, 40, "main"))
 		planner := opt.Event{Kind: opt.UsageAdded, At: a2a.AtMillis(4000), Usage: &opt.Usage{Input: 80, Model: "main"}}
 		s.record(planner)
@@ -36,13 +36,13 @@ func TestJournal_Costs(t *testing.T) {
 		must(t, err)
 		p := got.Plans[0]
 		equal(t, "the objective", opt.Used{Usage: opt.Usage{Input: 310, Cached: 3, Output: 6, Cost: 70}, Limit: opt.SpendLimit{Cost: 7}}, got.Used)
-		equal(t, "the plan", opt.Usage{Input: 70, Cached: 3, Output: 6, Cost: 70}, p.Used.Usage)
+		equal(t, "the plan", opt.Used{Usage: opt.Usage{Input: 70, Cached: 3, Output: 6, Cost: 70}, Limit: opt.SpendLimit{Tokens: 200}}, p.Used)
 		equal(t, "the first task", opt.Used{Usage: opt.Usage{Input: 30, Cached: 2, Output: 4, Cost: 30}, Limit: opt.SpendLimit{Tokens: 100}}, p.Tasks[0].Used)
 		equal(t, "its view", p.Tasks[0].Used, s.view(s.task(0, 0)).Used)
 		equal(t, "the view of the root task", got.Used, s.view(o.RootID()).Used)
 		kept, err := j.Kept(t.Context(), o.Tenant, o.ID)
 		must(t, err)
-		equal(t, "for a retry", got.Used.Usage, kept.Used)
+		equal(t, "for a retry", []opt.Usage{got.Used.Usage, p.Used.Usage}, []opt.Usage{kept.Used, kept.Objective.Plans[0].Used.Usage})
 
 		other := newObjective()
 		other.Tenant = "globex"

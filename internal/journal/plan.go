@@ -62,6 +62,7 @@ func addTasks(c *db.Conn, o *opt.Objective) error {
 					return err
 				}
 				opt.SetBudgets(o, t, budgets)
+				p.Used.Limit = p.Used.Limit.Highest(budgets.Plan)
 				if p.UpdatedAt.Millis() < at {
 					p.UpdatedAt = a2a.AtMillis(at)
 				}

@@ -157,7 +157,7 @@ func specs(plans []*opt.Plan) (out []opt.PlanSpec) {
 		return out
 	}
 	for _, p := range plans {
-		spec := opt.PlanSpec{Name: p.Name, Description: p.Description, Dependencies: refs(p.Dependencies), Metadata: p.Metadata, Budget: p.Budget}
+		spec := opt.PlanSpec{Name: p.Name, Description: p.Description, Dependencies: refs(p.Dependencies), Metadata: p.Metadata, Budget: p.Budget, Own: p.Own}
 		for _, t := range p.Tasks {
 			spec.Tasks = append(spec.Tasks, opt.TaskSpec{
 				Name: t.Name, Description: t.Description, Dependencies: refs(t.Dependencies), Metadata: t.Metadata, Executor: t.Executor, Input: t.Input,

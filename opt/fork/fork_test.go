@@ -135,9 +135,11 @@ func TestPoint_Fork_repeats(t *testing.T) {
 	}
 }
 
-// A fork has the notes, and those who shaped the original have shaped it.
+// A fork has the notes and the budgets, and those who shaped the original have shaped it.
 func TestPoint_Fork_opening(t *testing.T) {
-	s := begun(list("a", "b")).does(task(0), "A")
+	limited := list("a", "b")
+	limited.Budget, limited.Own = &opt.Budget{OnExceeded: opt.FailBudget}, &opt.Budget{OnExceeded: opt.AskBudget}
+	s := begun(limited).does(task(0), "A")
 	before, err := json.Marshal(s)
 	if err != nil {
 		t.Fatal(err)
@@ -151,6 +153,9 @@ func TestPoint_Fork_opening(t *testing.T) {
 	}
 	if n := o.Notes[0]; len(o.Notes) != 1 || n.TaskID != other.ID || n.Principal != "carol" || n.Message.MessageID != o.Message.MessageID+"-1" {
 		t.Errorf("the notes are %+v", o.Notes)
+	}
+	if p := o.Plans[0]; p.Budget == nil || p.Own == nil || *p.Budget != *limited.Budget || *p.Own != *limited.Own {
+		t.Errorf("the budgets are %+v and %+v", p.Budget, p.Own)
 	}
 	if got := o.Plans[0].Tasks[0].Taken; got.TaskID != task(0) || got.Artifacts[0].ArtifactID != opt.ArtifactID(opt.TaskID(opt.PlanID(other.ID, 1), 0), "out") {
 		t.Errorf("taken over is %+v", got)

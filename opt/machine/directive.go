@@ -29,13 +29,15 @@ type Directive struct {
 	Command   string `json:"command,omitempty"` // id of the command to answer
 	ReportEnd bool   `json:"tellEnd,omitempty"` // report the end by signal: the run that began the plan has ended
 
-	Imprint string         `json:"imprint,omitempty"` // of the plan that a rewound objective takes over: another one ends
-	Run     int            `json:"run,omitempty"`     // of the plan that a rewound objective takes over: the attempt that it means
-	Epoch   int            `json:"epoch,omitempty"`   // of the objective: the plan begins an epoch, too, when it rises
-	Spent   opt.Usage      `json:"spent,omitzero"`    // by the other plans when this one was started; where a budget counts it, by all other work so far
-	Raised  opt.SpendLimit `json:"raised,omitzero"`   // the limits of the request, by people
-	Since   int64          `json:"since,omitempty"`   // when the objective has begun, in ms, where a budget counts it
-	Text    string         `json:"text,omitempty"`    // the reason of the client for Stop, for people
+	Imprint  string         `json:"imprint,omitempty"` // of the plan that a rewound objective takes over: another one ends
+	Run      int            `json:"run,omitempty"`     // of the plan that a rewound objective takes over: the attempt that it means
+	Epoch    int            `json:"epoch,omitempty"`   // of the objective: the plan begins an epoch, too, when it rises
+	Spent    opt.Usage      `json:"spent,omitzero"`    // by the other plans when this one was started; where a budget counts it, by all other work so far
+	Raised   opt.SpendLimit `json:"raised,omitzero"`   // the limits of the request, by people
+	Reserved opt.Usage      `json:"reserved,omitzero"` // of the budget, for other plans at the same time
+	Wait     bool           `json:"wait,omitempty"`    // another plan may ask for a raise of the budget: this one reports that it is short of it
+	Since    int64          `json:"since,omitempty"`   // when the objective has begun, in ms, where a budget counts it
+	Text     string         `json:"text,omitempty"`    // the reason of the client for Stop, for people
 }
 
 // assumed returns the status that an objective shows for a plan whose latest
@@ -68,7 +70,12 @@ func (d Directive) assumed(r opt.Report) (opt.PlanStatus, string) {
 func sameReport(a, b opt.Report) bool {
 	return a.Status == b.Status && a.Reason == b.Reason && a.Paused == b.Paused && a.Started == b.Started &&
 		a.Waits == b.Waits && a.ByHand == b.ByHand && a.Closing == b.Closing && a.Yielded == b.Yielded && a.Asks == b.Asks &&
-		answerID(a) == answerID(b) && a.Raised == b.Raised && (!b.Limited || a.Spent == b.Spent) && !slices.ContainsFunc(b.Shapers, func(p string) bool { return !slices.Contains(a.Shapers, p) }) && slices.EqualFunc(a.Open, b.Open, func(x, y *opt.Gate) bool { return x.ID == y.ID })
+		answerID(a) == answerID(b) && sameUse(a, b) && !slices.ContainsFunc(b.Shapers, func(p string) bool { return !slices.Contains(a.Shapers, p) }) && slices.EqualFunc(a.Open, b.Open, func(x, y *opt.Gate) bool { return x.ID == y.ID })
+}
+
+// sameUse is sameReport for the budget.
+func sameUse(a, b opt.Report) bool {
+	return a.Raised == b.Raised && a.Short == b.Short && (!b.Limited || a.Spent == b.Spent)
 }
 
 func answerID(r opt.Report) string {

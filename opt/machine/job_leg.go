@@ -1,7 +1,6 @@
 package machine
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -64,7 +63,7 @@ func (j job) remember(out opt.Outcome, e opt.Event) {
 	}
 	k.use(id, used)
 	if !used.IsZero() && j.plan.facts().rules >= rulesUsage {
-		e.Kind, e.TaskID, e.Usage, e.Budgets = opt.UsageAdded, j.task.A2AID(), &used, cmp.Or(out.Budgets, j.plan.facts().spending.shown())
+		e.Kind, e.TaskID, e.Usage, e.Budgets = opt.UsageAdded, j.task.A2AID(), &used, j.plan.facts().spending.shownWith(out.Budgets)
 		j.plan.record(e)
 	}
 	k.Limited = k.Limited || out.Budgets != nil && out.Budgets.Objective != (opt.SpendLimit{}) && j.plan.facts().rules >= rulesBudget
@@ -253,14 +252,16 @@ func (j job) endCanceled(in Ended, e opt.Event) {
 }
 
 // The budget of a request limits all plans of its objective. Before a step of a task begins, its needs are compared
-// with the rest: of its own use a plan has the latest figures, of that of other plans those in directives. Overspend
-// is therefore at most one step for each running task, and use on its way to other plans.
+// with the rest: of its own use a plan has the latest figures, and of that of other plans, in directives, what these may
+// use. Overspend is therefore at most one step for each running task.
 // At a limit the steps are held, in between two steps of their rounds. One task of a plan asks for all that are.
 
 // Texts about tasks that are held while another one asks.
 const (
 	heldText     = "Waits until the budget is raised."
 	releasedText = "The budget was raised."
+	sharedText   = "Waits until other plans leave it some of the budget, or it is raised."
+	roomText     = "The budget has room for it."
 )
 
 // needs returns what the next step of w needs.
@@ -273,41 +274,47 @@ func (w *Work) needs() opt.Usage {
 	return needs
 }
 
-// over returns the limits that the next step w of a job would exceed beside others that are about to begin, and the
-// use with theirs.
-func over(j job, w *Work, others opt.Usage) (opt.SpendLimit, opt.Usage) {
-	facts := j.plan.facts()
-	spent := facts.spending.all(facts.now).Plus(others)
-	return facts.spending.budget().Over(spent, w.needs()), spent
+// counted returns what of that is known before the step.
+func (w *Work) counted() opt.Usage {
+	return opt.Usage{Calls: w.needs().Calls, Questions: w.needs().Questions}
 }
 
 // holds keeps the task from its next step, w, if that needs more than is left of the budget: the plan asks, or
 // the task fails. It reports whether it does.
 func (j job) holds(w *Work) bool {
-	over, spent := over(j, w, opt.Usage{})
-	if over == (opt.SpendLimit{}) {
+	facts := j.plan.facts()
+	if facts.spending.fits(w.needs(), opt.Usage{}, facts.now) {
 		return false
 	}
 	w.Running, w.Waiting, w.Held = false, false, true
 	j.kept.Work[j.task.ID] = w
-	facts := j.plan.facts()
-	if b := facts.spending.budget(); b.OnExceeded == opt.FailBudget || b.Most.Over(spent, w.needs()) != (opt.SpendLimit{}) {
-		j.overspent("The budget of the request is spent: " + over.Text(spent) + ".")
-		return true
+	shared := false
+	for _, p := range facts.spending.purses(facts.now) {
+		over := p.Over(p.used, w.needs())
+		switch {
+		case !p.may || over == (opt.SpendLimit{}): // others may leave it more
+			shared = shared || p.Over(p.counted, w.needs()) != opt.SpendLimit{}
+		case p.final().Over(p.used, w.needs()) != (opt.SpendLimit{}):
+			j.overspent("The budget of the " + p.of + " is spent: " + over.Text(p.used) + ".")
+			return true
+		case facts.rules < rulesPlaybookBudget:
+			j.ask(excess{purse: p, over: over, spent: p.used})
+			return true
+		}
 	}
-	switch {
-	case facts.rules < rulesPlaybookBudget:
-		j.ask(over, spent, opt.Usage{})
-	case j.task.Awaits(): // no more
+	if facts.rules >= rulesPlaybookBudget && j.task.Awaits() { // no more
 		j.move(opt.TaskWorking, opt.Event{})
+	}
+	if shared {
+		j.inform(sharedText)
 	}
 	return true
 }
 
-// ask opens the gate about the limits in over. others is what other tasks that are held need.
-func (j job) ask(over opt.SpendLimit, spent, others opt.Usage) {
+// ask opens the gate about a budget.
+func (j job) ask(e excess) {
 	facts := j.plan.facts()
-	gate := facts.spending.gate(j.task, over, spent, others, facts.now)
+	gate := facts.spending.gate(j.task, e, facts.now)
 	j.move(gate.State(), opt.Event{Gate: &gate, Status: gate.Message(facts.contextID, j.task.A2AID())})
 }
 
@@ -325,7 +332,11 @@ func (j job) overspent(text string) {
 func (j job) release(closing opt.Event) {
 	w := j.work()
 	if w.Held, w.Waiting = false, true; j.task.Gate == nil {
-		j.inform(releasedText)
+		text := releasedText
+		if w.Said == sharedText {
+			text = roomText
+		}
+		j.inform(text)
 		return
 	}
 	closing.Round, closing.Attempt, closing.Leg = w.Round, w.Attempt, w.Leg
@@ -346,7 +357,7 @@ func heldIn(jobs []job) (list []job) {
 func due(jobs []job) (sum opt.Usage) {
 	for _, j := range jobs {
 		if w := j.work(); w != nil && w.Waiting && j.plan.facts().rules >= rulesPlaybookBudget {
-			sum = sum.Plus(opt.Usage{Calls: w.needs().Calls, Questions: w.needs().Questions})
+			sum = sum.Plus(w.counted())
 		}
 	}
 	return sum
@@ -359,7 +370,7 @@ func releaseFitting(jobs []job) (any bool) {
 		if j.task.Gate == nil && j.plan.facts().rules < rulesPlaybookBudget {
 			continue
 		}
-		if over, _ := over(j, j.work(), due(jobs)); over == (opt.SpendLimit{}) {
+		if facts := j.plan.facts(); facts.spending.fits(j.work().needs(), due(jobs), facts.now) {
 			j.release(opt.Event{})
 			any = true
 		}
@@ -374,23 +385,31 @@ func askHeld(jobs []job) bool {
 	if len(held) == 0 || held[0].plan.facts().rules < rulesPlaybookBudget || slices.ContainsFunc(held, func(j job) bool { return j.task.Gate != nil }) {
 		return false
 	}
-	first, budget := held[0], held[0].plan.facts().spending.budget()
-	_, spent := over(first, first.work(), due(jobs))
-	var others opt.Usage
+	facts := held[0].plan.facts()
+	return slices.ContainsFunc(facts.spending.purses(facts.now), func(p purse) bool { return p.may && p.askFor(held, due(jobs)) })
+}
+
+// askFor is askHeld for one budget. due is about to begin.
+func (p purse) askFor(held []job, due opt.Usage) bool {
+	held = slices.DeleteFunc(slices.Clone(held), func(j job) bool { return !p.holds(j.work().needs(), due) })
+	if len(held) == 0 {
+		return false
+	}
+	first, e := held[0], excess{purse: p, spent: p.used.Plus(due)}
 	for _, j := range held {
-		if over := budget.Most.Over(spent, j.work().needs()); over != (opt.SpendLimit{}) {
-			j.overspent("The budget is spent, and no one may raise it: " + over.Text(spent) + ".")
+		if over := p.final().Over(e.spent, j.work().needs()); over != (opt.SpendLimit{}) {
+			j.overspent("The budget is spent, and no one may raise it: " + over.Text(e.spent) + ".")
 			return true
 		}
 		if j != first {
-			others = others.Plus(j.work().needs())
+			e.others = e.others.Plus(j.work().needs())
 		}
 	}
-	over := budget.Over(spent, first.work().needs().Plus(others))
-	if over == (opt.SpendLimit{}) { // there is room for it since the last look
+	e.over = p.Over(e.spent, first.work().needs().Plus(e.others))
+	if e.over == (opt.SpendLimit{}) || p.OnExceeded == opt.FailBudget { // there is room for it since the last look, or others may leave it
 		return false
 	}
-	first.ask(over, spent, others)
+	first.ask(e)
 	for _, j := range held[1:] {
 		j.inform(heldText)
 	}

@@ -24,6 +24,8 @@ type Link struct {
 	Noted     int       `json:"noted,omitempty"`   // how many messages to the root task were delivered with directives
 	Found     bool      `json:"found,omitempty"`   // it ran already when the objective was about to begin it
 	Unheard   bool      `json:"unheard,omitempty"` // it may do what an earlier run of the objective has asked for, and has not reported since that was rewound
+	Before    opt.Usage `json:"before,omitzero"`   // by earlier attempts at the plan
+	Shares    bool      `json:"shares,omitempty"`  // its directives have a share of the budget
 	Gone      bool      `json:"gone,omitempty"`    // its workflow has ended, and this run will get its result
 }
 

@@ -58,7 +58,7 @@ func RestoreObjective(kept opt.Kept, idleFor int64, rules int) *Objective {
 		header := *p
 		header.Tasks, header.Report = nil, &opt.Report{Attempt: p.Run, Status: p.Status, Reason: p.Reason, Results: p.Results(), Approved: approvals(p)}
 		s.Objective.Plans = append(s.Objective.Plans, &header)
-		s.Links = append(s.Links, &Link{PlanID: p.ID, Begun: true})
+		s.Links = append(s.Links, &Link{PlanID: p.ID, Begun: true, Before: p.Used.Usage})
 	}
 	return m
 }
@@ -68,7 +68,7 @@ func RestoreObjective(kept opt.Kept, idleFor int64, rules int) *Objective {
 // State.Rules. A run has the version that its input names, so that each replay has the
 // same, and the next run of the same work, too: a list in order under an earlier version may
 // be none under a later one.
-const Rules = 24
+const Rules = 26
 
 // rulesChain is the version of the rules from which on a plan records its decisions
 // in a chain.
@@ -139,6 +139,9 @@ const rulesLimits = 22
 // rulesCollected is the version of the rules from which on a task keeps what it has made when it asks a
 // person, for those that wait for it.
 const rulesCollected = 24
+
+// rulesShares is the version of the rules from which on plans at the same time share the rest of a budget.
+const rulesShares = 26
 
 func (m *Objective) commands() commands { return commands{&m.State, m.now, m} }
 

@@ -176,7 +176,8 @@ func (m *Objective) retryPlan(kept *opt.Kept, planID string, start bool) {
 	if a := p.Report.Approved; a != nil { // it stands
 		covered = max(covered, a.Notes+1)
 	}
-	s.Used = s.Used.Plus(p.Report.Spent)
+	spent := p.Report.Spent
+	s.Used = s.Used.Plus(spent)
 	e := opt.Event{Kind: opt.PlanRetried, At: m.now, PlanID: planID, Attempt: whole.NextRun(max(o.Attempt, p.Run))}
 	if err := whole.Apply(e); err != nil {
 		panic(err) // only failed and skipped plans are retried
@@ -194,7 +195,7 @@ func (m *Objective) retryPlan(kept *opt.Kept, planID string, start bool) {
 	m.record(e)
 	p.Report = &opt.Report{Attempt: e.Attempt, Status: opt.PlanPending}
 	d := Directive{N: l.Directive.N, Start: start, Covered: covered}
-	*l = Link{PlanID: planID, Start: whole, After: s.N, Directive: d, Changed: s.N}
+	*l = Link{PlanID: planID, Start: whole, After: s.N, Directive: d, Changed: s.N, Before: l.Before.Plus(spent)}
 	if s.Epoch > 1 {
 		l.renumber(m.now)
 	}

@@ -151,13 +151,14 @@ func (m *Objective) direct() bool {
 	if s.Turn.mayWork() {
 		startable = o.Startable()
 	}
-	changed := false
+	changed, sharing := false, sharingOf(s, startable)
 	for _, l := range s.Links {
 		p := o.Plan(l.PlanID)
 		if p.Over() {
 			continue
 		}
 		d := s.desired(l, p, slices.Contains(startable, p))
+		sharing.direct(&d, l, p)
 		if d == l.Directive {
 			continue
 		}
@@ -190,7 +191,7 @@ func (m *Objective) onReported(in Reported) {
 	}
 	l.hear(report, p.Report.Epoch, s.Epoch)
 	p.Report, p.UpdatedAt = &report, m.now
-	s.Limited, s.Raised = s.Limited || report.Limited, s.Raised.Highest(report.Raised)
+	hearBudget(s, report)
 	for _, principal := range report.Shapers {
 		s.shapedBy(principal)
 	}

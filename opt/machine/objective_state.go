@@ -101,7 +101,7 @@ func (s *ObjectiveState) ChildState(planID string) PlanState {
 	first := s.Message(planID)
 	return PlanState{
 		Rules: s.Rules, Plan: *l.Start, Epoch: s.Epoch, Above: s.Epoch, Rewind: s.Epoch > 1, Tenant: o.Tenant, ContextID: o.ContextID, RootID: o.RootID(), Objective: o.Name, Requester: o.Principal,
-		Request: s.Asked(), First: &first, Imprint: s.imprint(l.Start),
+		Request: s.Asked(), First: &first, Imprint: s.imprint(l.Start), Before: l.Before,
 	}
 }
 
@@ -274,12 +274,26 @@ func spentBeside(o *opt.Objective, p *opt.Plan) (sum opt.Usage) {
 	return sum
 }
 
-// addSpent adds to a directive for p the use that counts in its budget beside its own.
+// addSpent adds to a directive for p the use that counts in its budget beside its own, under rules before [rulesShares].
 func addSpent(d *Directive, s *ObjectiveState, p *opt.Plan) {
-	limited := s.Limited || s.Request != nil && opt.BudgetOf(*s.Request) != (opt.Budget{}) || budgetIn(&s.Objective, nil) != nil
-	if s.Rules >= rulesBudget && limited {
-		d.Spent, d.Raised, d.Since = s.Used.Plus(spentBeside(&s.Objective, p)), s.Raised, s.Since.Millis()
+	if s.Rules >= rulesBudget && s.Rules < rulesShares && limited(s) {
+		tellSpent(d, s, p)
 	}
+}
+
+func tellSpent(d *Directive, s *ObjectiveState, p *opt.Plan) {
+	d.Spent, d.Raised, d.Since = s.Used.Plus(spentBeside(&s.Objective, p)), s.Raised, s.Since.Millis()
+}
+
+// hearBudget takes from a report the news of a budget.
+func hearBudget(s *ObjectiveState, r opt.Report) {
+	s.Limited = s.Limited || r.Counted || r.Limited && s.Rules < rulesShares
+	s.Raised = s.Raised.Highest(r.Raised)
+}
+
+// limited reports whether a budget counts what all plans use.
+func limited(s *ObjectiveState) bool {
+	return s.Limited || s.Request != nil && opt.BudgetOf(*s.Request) != (opt.Budget{}) || budgetIn(&s.Objective, nil) != nil
 }
 
 // budgetIn returns own, the budget of a playbook, or else the one in the plans of o: work that is added has it, too.

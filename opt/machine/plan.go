@@ -149,6 +149,7 @@ func (m *Plan) applyDirective(d Directive) {
 
 func (m *Plan) start() {
 	if !m.State.Plan.Started {
+		m.State.Since = m.now
 		m.apply(opt.Event{Kind: opt.PlanStarted})
 	}
 }
@@ -185,7 +186,7 @@ func (m *Plan) settle(in Input) {
 		again = (begin || opened && m.State.opens()) && m.beginTasks() || again
 		again = m.State.yield() || again
 	}
-	m.State.makeReport()
+	m.State.makeReport(m.now)
 }
 
 // onDelivered notes that a report was delivered, or that the objective's workflow has

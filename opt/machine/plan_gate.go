@@ -221,7 +221,7 @@ func (m *Plan) expire(t *opt.Task, action opt.Action) {
 // answerBudget continues after a decision about the budget at the gate of t, or after the time for one. closing goes
 // into the event that closes the gate. The wait for the answer does not count as time that was used.
 func answerBudget(m *Plan, t *opt.Task, reply opt.Reply, closing opt.Event) {
-	j, object, asked := m.job(t), t.Gate.Object, t.Gate.RequestedAt
+	j, object, asked := m.job(t), t.Gate.Object, t.Gate
 	switch reply.Action {
 	case opt.Accept:
 	case opt.EditAccept:
@@ -230,9 +230,11 @@ func answerBudget(m *Plan, t *opt.Task, reply opt.Reply, closing opt.Event) {
 		text := strings.TrimSpace("The budget is spent. " + reply.Remark())
 		j.move(opt.TaskWorking, closing)
 		j.overspent(text)
-		for _, other := range heldIn(m.jobs()) {
-			if other.task.Gate == nil { // t has asked for it
-				other.overspent(text)
+		for _, p := range (spending{&m.State}).purses(m.now) {
+			for _, other := range heldIn(m.jobs()) {
+				if other.task.Gate == nil && asked.OfPlan == (p.of == ofPlan) && p.holds(other.work().needs(), opt.Usage{}) { // t has asked for it
+					other.overspent(text)
+				}
 			}
 		}
 		return
@@ -242,11 +244,11 @@ func answerBudget(m *Plan, t *opt.Task, reply opt.Reply, closing opt.Event) {
 	if len(object) != 1 || json.Unmarshal(object[0].Data, &raised) != nil {
 		return // the gate opens again
 	}
-	b := j.plan.facts().spending.budget()
+	to, b := spending{&m.State}.raised(asked)
 	if raised = b.RaisedTo(raised); raised.Time > b.Time {
-		raised.Time += (m.now.Millis() - asked.Millis()) / 1000
+		raised.Time += (m.now.Millis() - asked.RequestedAt.Millis()) / 1000
 	}
-	m.State.Raised = m.State.Raised.Highest(raised.Within(b.Most))
+	*to = to.Highest(raised.Within(b.Most))
 }
 
 // note adds a message to the conversation of the task that it names, or of the

@@ -38,13 +38,16 @@ type PlanState struct {
 	Yielded int64             `json:"yielded,omitempty"`
 	Chain   opt.Chain         `json:"chain,omitzero"` // of the decisions of this attempt
 
-	Report    opt.Report         `json:"report"`           // the latest one, sent or to be sent
-	Known     opt.Report         `json:"known"`            // what the objective knows or assumes
-	After     int64              `json:"after,omitempty"`  // event that must be recorded before Report is sent
-	Delivered int64              `json:"told,omitempty"`   // number of the latest delivered report
-	Alone     bool               `json:"alone,omitempty"`  // the objective's workflow has ended
-	Answer    *opt.CommandAnswer `json:"answer,omitempty"` // to the latest command
-	Raised    opt.SpendLimit     `json:"raised,omitzero"`  // the limits of the request, by people
+	Report    opt.Report         `json:"report"`             // the latest one, sent or to be sent
+	Known     opt.Report         `json:"known"`              // what the objective knows or assumes
+	After     int64              `json:"after,omitempty"`    // event that must be recorded before Report is sent
+	Delivered int64              `json:"told,omitempty"`     // number of the latest delivered report
+	Alone     bool               `json:"alone,omitempty"`    // the objective's workflow has ended
+	Answer    *opt.CommandAnswer `json:"answer,omitempty"`   // to the latest command
+	Raised    opt.SpendLimit     `json:"raised,omitzero"`    // the limits of the request, by people
+	RaisedOwn opt.SpendLimit     `json:"raisedOwn,omitzero"` // the limits of the plan alone
+	Before    opt.Usage          `json:"before,omitzero"`    // by earlier attempts at the plan
+	Since     a2a.Time           `json:"since,omitzero"`     // when this attempt was started
 }
 
 // Rides reports whether the last events go with the result of the workflow, since the run of
@@ -180,13 +183,14 @@ func (s *PlanState) asks() bool {
 
 // makeReport makes a report if it has news for the objective, or if the objective has
 // asked for a confirmation.
-func (s *PlanState) makeReport() {
+func (s *PlanState) makeReport(now a2a.Time) {
 	r := s.Plan.Brief()
 	if r.Under = s.Above; s.Rewind {
 		r.Under = s.Report.Under
 	}
-	r.Spent, r.Epoch, r.Approved, r.Shapers = spending{s}.own(), s.Epoch, s.approved(), s.Shapers
+	r.Spent, r.Epoch, r.Approved, r.Shapers = spending{s}.used(), s.Epoch, s.approved(), s.Shapers
 	r.Limited, r.Raised = s.Limited || spending{s}.budget() != opt.Budget{}, s.Raised
+	r.Short, r.Counted = short(s, now), s.Limited && s.Rules >= rulesShares
 	r.Directive, r.Yielded, r.Asks, r.Notes, r.Answer = s.Directive.N, s.Yielded, s.asks(), s.Heard, s.Answer
 	if s.Plan.Settled() {
 		s.conclude(&r)
@@ -196,6 +200,28 @@ func (s *PlanState) makeReport() {
 	}
 	r.N = s.Report.N + 1
 	s.Report, s.Known, s.After = r, r, s.N
+}
+
+// short returns the needs of the steps that are held, beside those that are about to begin; none where no other plan may
+// leave them more.
+func short(s *PlanState, at a2a.Time) (needs opt.Usage) {
+	if d := s.Directive; !d.Wait && d.Reserved == (opt.Usage{}) || !s.has(func(w *Work) bool { return w.Held }) {
+		return needs
+	}
+	for _, t := range s.Plan.Tasks {
+		switch w := s.Work[t.ID]; {
+		case w == nil:
+		case w.Held:
+			needs = needs.Plus(w.needs())
+		case w.Waiting:
+			needs = needs.Plus(w.counted())
+		}
+	}
+	budget := spending{s}
+	if budget.budget().Over(budget.counted(at), needs) == (opt.SpendLimit{}) { // that of the plan alone holds them
+		return opt.Usage{}
+	}
+	return needs
 }
 
 // conclude adds the results and the failure of an ended plan to r.
@@ -229,10 +255,8 @@ func (s *PlanState) WorkOf(a Activity) opt.Work {
 	if w.Canceling {
 		out.Reason = s.why(t.A2AID())
 	}
-	out.SpentHere, out.Spent = s.Spent[t.ID], spending{s}.all(s.Plan.UpdatedAt)
-	if b := (spending{s}).budget(); b != (opt.Budget{}) {
-		out.Limits = &b
-	}
+	out.SpentHere, out.Spent, out.Reserved = s.Spent[t.ID], spending{s}.all(s.Plan.UpdatedAt), s.Directive.Reserved
+	out.Limits = spending{s}.forExecutors(s.Plan.UpdatedAt)
 	return out
 }
 

@@ -170,6 +170,32 @@ failed 1h0m3s`},
 	}
 }
 
+// Plans at the same time share the rest of a budget, and one of them asks for more; the budget of a plan is its own.
+func TestRun_budgets(t *testing.T) {
+	const book = `
+name: pay
+default: true
+budget: {questions: 1}
+plans:
+  - {name: A, dependencies: [], budget: {tokens: 10}, tasks: [{name: Build, executor: shell}, {name: Ask, human: {approve: "Good?"}}]}
+  - {name: B, dependencies: [], tasks: [{name: Also, human: {approve: "Good?"}}]}
+`
+	costs := rehearse.Work{Tokens: rehearse.SpreadOf(int64(10))}
+	got := lines(rehearsed(t, book, rehearse.Assumptions{Tasks: map[string]rehearse.Work{"Build": costs}}))
+	const want = `
+Build completed 0s-1s *
+Also completed 0s-1h0m0s
+Ask completed 1s-2h0m1s *
+Also? 0s: accept anyone at 1h0m0s
+Ask? 1s: accept requester at 1h0m1s
+Ask? 1h0m1s: accept anyone at 2h0m1s
+over-budget Build: The budget of its plan is spent with it.
+completed 2h0m1s`
+	if got != strings.TrimSpace(want) {
+		t.Errorf("got\n%s", got)
+	}
+}
+
 // Checks decide before people are asked, as they are assumed to; what they send back is made again.
 func TestRun_checks(t *testing.T) {
 	const book = `

@@ -107,22 +107,30 @@ func (r *reader) lacks(g Gate) string {
 	return fmt.Sprintf("%d have to answer, and only %s may.", need, strings.Join(names, ", "))
 }
 
-// spending adds a warning when the budget of the message, or of the playbook, is spent.
+// spending adds a warning when the budget of the message, of the playbook or of one of its plans is spent.
 func (r *reader) spending(add func(WarningKind, string, time.Duration, string)) {
 	w := r.w
-	spent, budget := opt.Usage{}, w.Budget
+	all, spent, own := w.Budget, opt.Usage{}, map[string]opt.Usage{} // by plan
 	for _, p := range r.objective.Plans {
-		budget = budget.Under(p.Budget)
+		all = all.Under(p.Budget)
+	}
+	ends := func(b opt.Budget, before, after opt.Usage) bool {
+		_, had := b.Left(before)
+		_, has := b.Left(after)
+		return had && !has
 	}
 	for _, e := range w.events {
 		if e.Kind != opt.UsageAdded {
 			continue
 		}
-		spent = spent.Plus(*e.Usage)
-		if _, ok := budget.Left(spent); !ok {
-			ref, _ := opt.ParseID(e.TaskID)
+		ref, _ := opt.ParseID(e.TaskID)
+		before := own[e.PlanID]
+		spent, own[e.PlanID] = spent.Plus(*e.Usage), before.Plus(*e.Usage)
+		if ends(all, spent.Minus(*e.Usage), spent) {
 			add(OverBudget, w.tasks[ref.TaskID].Name, e.At.Time().Sub(w.At), "The budget is spent with it.")
-			return
+		}
+		if p := r.objective.Plan(e.PlanID); p != nil && ends(opt.Budget{}.Under(p.Own), before, own[p.ID]) {
+			add(OverBudget, w.tasks[ref.TaskID].Name, e.At.Time().Sub(w.At), "The budget of its plan is spent with it.")
 		}
 	}
 }

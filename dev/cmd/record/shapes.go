@@ -143,6 +143,9 @@ var shapes = []shape{
 	{name: "standing-asked", specs: standing("asked"), steps: []step{reply(1, 1, opt.Reply{Action: opt.Accept})}},
 	{name: "budget", budget: `{"questions":0}`, specs: plans("approve Go on?|say done"), steps: []step{raise(1, 0), reply(1, 0, opt.Reply{Action: opt.Accept})}},
 	{name: "playbook-budget", specs: ofPlaybook(opt.Budget{SpendLimit: opt.SpendLimit{Questions: 1}, Most: opt.SpendLimit{Questions: 2}}), steps: []step{raise(1, 0), reply(1, 0, opt.Reply{Action: opt.Accept})}},
+	{name: "shared-budget", budget: `{"questions":0}`, specs: together("approve Go on?", "work 3s|approve Go on, too?"), steps: []step{
+		raise(1, 0), raise(2, 1), reply(1, 0, opt.Reply{Action: opt.Accept}), reply(2, 1, opt.Reply{Action: opt.Accept}),
+	}},
 	{name: "canceled-reason", specs: plans("work 1m|say never", "say never"), steps: []step{waitFor(opt.TaskWorking), cancelFor("It is not needed.")}},
 	{name: "continued", long: true, specs: plans(strings.TrimSuffix(strings.Repeat("say on|", 45), "|"), "approve Last?"), steps: []step{reply(2, 0, opt.Reply{Action: opt.Accept})}},
 	{name: "continued-objective", long: true, specs: plans("approve Go on?; say done"), steps: append(notes(40), reply(1, 0, opt.Reply{Action: opt.Accept}))},
@@ -155,6 +158,15 @@ func plans(scripts ...string) []opt.PlanSpec {
 		out = append(out, plan(fmt.Sprintf("Plan %d", i+1), strings.Split(s, "|")...))
 	}
 	return out
+}
+
+// together returns plans that follow none.
+func together(scripts ...string) []opt.PlanSpec {
+	list := plans(scripts...)
+	for i := range list {
+		list[i].Dependencies = []string{}
+	}
+	return list
 }
 
 func plan(name string, scripts ...string) opt.PlanSpec {

@@ -175,7 +175,7 @@ func ran(a *activity, c *choice) machine.Input {
 		}
 		in.Outcome = opt.Outcome{State: opt.TaskCompleted, Artifacts: []a2a.Artifact{{ArtifactID: id, Parts: []a2a.Part{a2a.TextPart(text)}}}}
 	}
-	if in.Failed == nil {
+	if in.Failed == nil && a.spends {
 		in.Outcome.Usage = &opt.Usage{Input: 1}
 	}
 	return in

@@ -17,6 +17,12 @@ var ofPlaybooks = []*opt.Budget{
 	nil, {SpendLimit: opt.SpendLimit{Tokens: 3, Calls: 1}, Most: opt.SpendLimit{Tokens: 5, Questions: 4}}, nil, nil, {SpendLimit: opt.SpendLimit{Questions: 2}},
 }
 
+// ofPlans are the budgets of plans alone, in turn.
+var ofPlans = []*opt.Budget{
+	nil, nil, {SpendLimit: opt.SpendLimit{Tokens: 2, Questions: 2}}, nil, {SpendLimit: opt.SpendLimit{Calls: 1}, Most: opt.SpendLimit{Tokens: 3}},
+	nil, {SpendLimit: opt.SpendLimit{Tokens: 1}, OnExceeded: opt.FailBudget},
+}
+
 // limited gives a request one of the budgets.
 func limited(w *world, m *a2a.Message) {
 	if b := limits[w.n%len(limits)]; b != (opt.Budget{}) {
@@ -28,6 +34,7 @@ func limited(w *world, m *a2a.Message) {
 func budgeted(w *world, plans []opt.PlanSpec) []opt.PlanSpec {
 	for i := range plans {
 		plans[i].Budget = ofPlaybooks[w.specs%len(ofPlaybooks)]
+		plans[i].Own = ofPlans[(w.specs+i)%len(ofPlans)]
 	}
 	return plans
 }
@@ -47,6 +54,14 @@ func left(s *machine.PlanState, before, needs opt.Usage) (over opt.SpendLimit) {
 		}
 	}
 	return s.Raised.Or(b.SpendLimit).Over(before, needs)
+}
+
+// leftAlone returns the limits of the plan alone that a step exceeds. before is what its attempts have used before it.
+func leftAlone(s *machine.PlanState, before, needs opt.Usage) (over opt.SpendLimit) {
+	if own := s.Plan.Own; own != nil && s.Rules >= 26 {
+		return s.RaisedOwn.Or(own.SpendLimit).Within(own.Most).Over(before, needs)
+	}
+	return over
 }
 
 // asksOnce: one task of a plan asks about the budget for all.
@@ -70,21 +85,105 @@ func spentIn(s *machine.PlanState) (sum opt.Usage) {
 	return sum
 }
 
+// spends returns what an activity needs of a budget: its first leg looks for itself whether there is room for a turn.
+func spends(l *leg, a *activity) (needs opt.Usage) {
+	turn := opt.Usage{Input: 1}
+	switch b := a.work.Budget(); {
+	case a.work.Cancel || a.watches || a.returned != nil || a.Kind != machine.RunTask:
+		return needs
+	case a.work.Leg > 0:
+		return l.needs
+	case b.Over(a.work.Counted(), turn) == opt.SpendLimit{}:
+		return turn
+	}
+	return needs
+}
+
 // beginsWithin: a step begins only if the budget has what it needs, as far as the plan has heard of others: each
 // running task overspends by one step.
-func beginsWithin(w *world, h planHost, l *leg, a *activity) {
-	s := &h.p.State
-	if l.needs == (opt.Usage{}) || a.work.Leg == 0 || a.watches || a.returned != nil || a.Kind != machine.RunTask {
+func beginsWithin(w *world, r *run, l *leg, a *activity) {
+	s, needs := &r.m.(planHost).p.State, spends(l, a)
+	if a.spends = needs.Input > 0; a.spends {
+		spend := 1
+		for _, other := range r.activities {
+			if other != a && other.spends {
+				spend++
+			}
+		}
+		f := w.facts.plan(r.id)
+		f.spend = max(f.spend, spend)
+	}
+	if needs == (opt.Usage{}) {
 		return
 	}
-	if l.calls += l.needs.Calls; s.Rules >= 18 && w.facts.resets[s.Plan.ID]+w.facts.resets[s.Plan.ObjectiveID] == 0 && s.Spent[a.Of].Calls < l.calls {
+	if l.calls += needs.Calls; s.Rules >= 18 && w.facts.resets[s.Plan.ID]+w.facts.resets[s.Plan.ObjectiveID] == 0 && s.Spent[a.Of].Calls < l.calls {
 		w.fail("budget", "%s makes call %d, and %d are counted", w.name(a.Key), l.calls, s.Spent[a.Of].Calls)
 	}
 	spent := spentIn(s).Plus(s.Directive.Spent)
-	spent.Calls -= l.needs.Calls
-	if over := left(s, spent, l.needs); over != (opt.SpendLimit{}) {
+	spent.Calls -= needs.Calls
+	if over := left(s, spent, needs); over != (opt.SpendLimit{}) {
 		w.fail("budget", "%s begins, and %s was used", w.name(a.Key), over.Text(spent))
 	}
+	withinAll(w, s, needs, a.Key)
+	withinOwn(w, s, needs, a.Key)
+}
+
+// withinOwn: a step begins only if the budget of its plan alone has what it needs, after all attempts at the plan.
+func withinOwn(w *world, s *machine.PlanState, needs opt.Usage, what string) {
+	attempts := w.facts.plan(s.Plan.ID).attemptsUsed
+	if attempts == nil {
+		attempts = map[int]opt.Usage{}
+		w.facts.plan(s.Plan.ID).attemptsUsed = attempts
+	}
+	attempts[s.Plan.Run] = spentIn(s)
+	if w.facts.resets[s.Plan.ID]+w.facts.resets[s.Plan.ObjectiveID] > 0 {
+		return
+	}
+	sum := opt.Usage{Calls: -needs.Calls, Questions: -needs.Questions - w.facts.unlimited[s.Plan.ObjectiveID]}
+	for _, used := range attempts { // of former ones as of their last step
+		sum = sum.Plus(used)
+	}
+	if over := leftAlone(s, sum, needs); over != (opt.SpendLimit{}) {
+		w.fail("budget", "%s begins, and its plan has used %s", w.name(what), over.Text(sum))
+	}
+}
+
+// withinAll: a step begins only if the budget has what it needs after what all plans of the objective have used, whether
+// this one has heard of that or not. Tasks beside each other in a plan may have begun with the same rest, and a step that
+// runs keeps no rest for itself: of three plans the second may have got that when the third begins. needs was counted
+// already, but for tokens.
+func withinAll(w *world, s *machine.PlanState, needs opt.Usage, what string) {
+	of := w.latest[s.Plan.ObjectiveID]
+	if of == nil || s.Rules < 26 || disturbed(w, of) {
+		return
+	}
+	o, all := &of.m.(objectiveHost).o.State, *s
+	sum := o.Used
+	for _, p := range o.Objective.Plans {
+		r := w.latest[p.ID]
+		if r != nil && disturbed(w, r) {
+			return
+		}
+		excess := w.facts.plan(p.ID).spend
+		if len(o.Objective.Plans) < 3 {
+			excess = max(excess-1, 0)
+		}
+		if sum.Input -= int64(excess); r == nil || p.Over() || r.m.(planHost).p.State.Plan.Run != p.Run {
+			sum = sum.Plus(p.Report.Spent)
+			continue
+		}
+		sum = sum.Plus(spentIn(&r.m.(planHost).p.State))
+		all.Raised = all.Raised.Highest(r.m.(planHost).p.State.Raised)
+	}
+	sum.Calls, sum.Questions = sum.Calls-needs.Calls, sum.Questions-needs.Questions-w.facts.unlimited[of.id]
+	if over := left(&all, sum, needs); over != (opt.SpendLimit{}) {
+		w.fail("budget", "%s begins, and all plans have used %s", w.name(what), over.Text(sum))
+	}
+}
+
+// disturbed reports whether an operator has ended or reset a workflow, which may have done more than it knows.
+func disturbed(w *world, r *run) bool {
+	return w.facts.cut[r.id] || w.facts.resets[r.id] > 0 || r.terminated
 }
 
 // asksWithin: people are asked only as often as the budget has it.
@@ -100,6 +199,7 @@ func asksWithin(w *world, r *run, e opt.Event) {
 		w.fail("budget", "%s opens, and is not counted", w.name(e.Gate.ID))
 	}
 	if e.Gate.Kind == opt.Credential {
+		w.facts.unlimited[r.objective]++
 		return
 	}
 	spent := spentIn(&h.p.State).Plus(h.p.State.Directive.Spent)
@@ -107,11 +207,18 @@ func asksWithin(w *world, r *run, e opt.Event) {
 	if over := left(&h.p.State, spent, opt.Usage{Questions: 1}); over != (opt.SpendLimit{}) {
 		w.fail("budget", "%s opens, and %s was used", w.name(e.Gate.ID), over.Text(spent))
 	}
+	withinAll(w, &h.p.State, opt.Usage{Questions: 1}, e.Gate.ID)
+	withinOwn(w, &h.p.State, opt.Usage{Questions: 1}, e.Gate.ID)
+}
+
+// countsUse reports whether a plan has a budget that counts the use of others.
+func countsUse(s *machine.PlanState) bool {
+	return s.Rules >= 18 && s.Request != nil && opt.BudgetOf(*s.Request).Under(s.Plan.Budget) != opt.Budget{} && s.Plan.Started
 }
 
 // knowsUse: when nothing is under way, a plan whose budget counts it knows what all others have used.
 func knowsUse(w *world, s *machine.ObjectiveState, own *machine.PlanState) {
-	if own.Rules < 18 || own.Request == nil || opt.BudgetOf(*own.Request).Under(own.Plan.Budget) == (opt.Budget{}) || !own.Plan.Started || w.facts.resets[s.Objective.ID] > 0 {
+	if !countsUse(own) || w.facts.resets[s.Objective.ID] > 0 {
 		return
 	}
 	want := s.Used
@@ -121,6 +228,8 @@ func knowsUse(w *world, s *machine.ObjectiveState, own *machine.PlanState) {
 		case w.facts.resets[p.ID] > 0:
 			return
 		case p.ID == own.Plan.ID:
+		case own.Rules >= 26 && other != nil && !p.Over() && p.Started: // they share it
+			return
 		case other != nil && !p.Over():
 			want = want.Plus(spentIn(&other.m.(planHost).p.State))
 		default:

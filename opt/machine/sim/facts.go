@@ -37,6 +37,8 @@ type facts struct {
 	forked   map[string]takenTask   // tasks that forks have taken over, by their A2A tasks
 	setBack  map[string]bool        // plans whose rows their objective has set back, and that have not begun an epoch since: their events do not follow on the rows
 
+	unlimited map[string]int64 // questions that no budget limits, by objective
+
 	looked map[string][]opt.StandingQuestion // about which standing decisions were looked up, by A2A task
 }
 
@@ -45,7 +47,7 @@ func newFacts() facts {
 		answers: map[string]int{}, taken: map[string]string{}, judged: map[string]int{}, heard: map[string]string{}, again: map[string]bool{}, applied: map[string]int64{},
 		revision: map[string]int64{}, paused: map[string]bool{}, queue: map[string][]string{}, since: map[string]int64{}, resent: map[string]bool{},
 		forked: map[string]takenTask{}, commands: map[string]opt.Command{}, refused: map[string]bool{}, plans: map[string]*planFacts{},
-		behind: map[string][]string{}, asked: map[string]int64{}, retries: map[string]string{}, cut: map[string]bool{}, lost: map[string]bool{}, resets: map[string]int{}, begun: map[string]int{}, reopened: map[string]bool{}, setBack: map[string]bool{}, looked: map[string][]opt.StandingQuestion{},
+		behind: map[string][]string{}, asked: map[string]int64{}, retries: map[string]string{}, cut: map[string]bool{}, lost: map[string]bool{}, resets: map[string]int{}, begun: map[string]int{}, reopened: map[string]bool{}, setBack: map[string]bool{}, looked: map[string][]opt.StandingQuestion{}, unlimited: map[string]int64{},
 	}
 }
 
@@ -91,18 +93,20 @@ func forget[V any](m map[string]V, prefix string) {
 
 // planFacts are the facts about the tasks of a plan.
 type planFacts struct {
-	endedAt  map[string]int64           // when the latest attempt at a round of a task ended
-	attempts map[string]int             // latest attempt at a round of a task that has begun
-	over     map[string]int             // latest one that has ended, and not only lost its worker
-	accepted map[string][][2]string     // who decided, and in whose place, by gate
-	sending  map[string][]string        // A2A tasks that had made what a client wants to send back, by gate
-	sentBack map[string][]string        // A2A tasks that had made a sent-back object, by the task with the gate
-	chains   map[string]opt.Chain       // of decisions, by source
-	notesAt  map[string]map[string]bool // ids of the notes when an approval was accepted, by its A2A task
-	gates    map[string]*openGate       // by the A2A task that waits at it
-	asked    map[string]bool            // A2A tasks at which a gate has opened
-	rounds   map[string]int             // how often checks have sent an object back, by the A2A task with the gate
-	legs     map[string]*leg            // the latest one, by A2A task
+	endedAt      map[string]int64           // when the latest attempt at a round of a task ended
+	attempts     map[string]int             // latest attempt at a round of a task that has begun
+	over         map[string]int             // latest one that has ended, and not only lost its worker
+	accepted     map[string][][2]string     // who decided, and in whose place, by gate
+	sending      map[string][]string        // A2A tasks that had made what a client wants to send back, by gate
+	sentBack     map[string][]string        // A2A tasks that had made a sent-back object, by the task with the gate
+	chains       map[string]opt.Chain       // of decisions, by source
+	notesAt      map[string]map[string]bool // ids of the notes when an approval was accepted, by its A2A task
+	gates        map[string]*openGate       // by the A2A task that waits at it
+	asked        map[string]bool            // A2A tasks at which a gate has opened
+	rounds       map[string]int             // how often checks have sent an object back, by the A2A task with the gate
+	legs         map[string]*leg            // the latest one, by A2A task
+	attemptsUsed map[int]opt.Usage          // by attempt at the plan, when its last step began
+	spend        int                        // how many legs have spent at a time, at most
 }
 
 // plan returns the facts about a plan.
@@ -122,7 +126,7 @@ func (p *planFacts) copied() *planFacts {
 	return &planFacts{
 		endedAt: maps.Clone(p.endedAt), attempts: maps.Clone(p.attempts), over: maps.Clone(p.over), chains: maps.Clone(p.chains),
 		accepted: each(p.accepted, slices.Clone[[][2]string]), sending: each(p.sending, lists), sentBack: each(p.sentBack, lists),
-		notesAt: each(p.notesAt, maps.Clone[map[string]bool]), gates: each(p.gates, duplicate), legs: each(p.legs, duplicate), asked: maps.Clone(p.asked), rounds: maps.Clone(p.rounds),
+		notesAt: each(p.notesAt, maps.Clone[map[string]bool]), gates: each(p.gates, duplicate), legs: each(p.legs, duplicate), asked: maps.Clone(p.asked), rounds: maps.Clone(p.rounds), spend: p.spend, attemptsUsed: maps.Clone(p.attemptsUsed),
 	}
 }
 

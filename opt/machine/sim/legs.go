@@ -113,7 +113,7 @@ func beginsLeg(w *world, r *run, h planHost, a *activity) {
 	if a.watches && !t.State.Waiting() {
 		w.fail("legs", "%s watches a task that is %s", w.name(a.Key), t.State)
 	}
-	beginsWithin(w, h, l, a)
+	beginsWithin(w, r, l, a)
 	if a.work.Round != l.round {
 		l.round, l.parks = a.work.Round, 0
 	}

@@ -153,6 +153,9 @@ func (j *journal) storeKind(source string, r *row, e opt.Event) {
 	o := &r.objective
 	if e.Usage != nil && (e.Kind == opt.UsageAdded || e.Gate != nil) {
 		r.used = r.used.Plus(*e.Usage)
+		if p := o.Plan(e.PlanID); p != nil {
+			p.Used.Usage = p.Used.Plus(*e.Usage)
+		}
 	}
 	switch e.Kind {
 	case opt.ObjectiveRetried:

@@ -93,6 +93,7 @@ type activity struct {
 	returned *opt.Outcome // with which it ends
 	watches  bool         // its task waits at a gate
 	question opt.StandingQuestion
+	spends   bool // tokens
 }
 
 // ends reports whether a does no work itself: it cancels or watches that elsewhere, or returns
