@@ -10,6 +10,7 @@ import (
 	"longhaul/api/gate"
 	"longhaul/api/read"
 	"longhaul/opt"
+	"longhaul/opt/access"
 	"longhaul/opt/shown"
 )
 
@@ -24,6 +25,7 @@ type overview struct {
 	Failed, Canceled int
 	Day, Month       chart
 	Costs            []shown.Cost // of models, in the last day
+	Quotas           []access.Use // of what all work uses
 	Workforce        *workforce   // nil: it is not asked
 	May              bool         // begin work
 }
@@ -64,7 +66,7 @@ func showOverview(v *visit) (view, error) {
 		return view{}, err
 	}
 	costs := slices.DeleteFunc(slices.Clone(seen.Costs), func(c shown.Cost) bool { return c.Usage.Input+c.Usage.Output+int64(c.Usage.Cost) == 0 })
-	data := overview{Overview: seen.Overview, Costs: costs, May: v.has(call.CreateRuns)}
+	data := overview{Overview: seen.Overview, Costs: costs, Quotas: seen.Quotas, May: v.has(call.CreateRuns)}
 	gates, err := v.cfg.Service.Gates.ListInterrupts(v.r.Context(), v.call, gate.InterruptListParams{Filter: shown.InterruptFilter{Limit: longestWaits}})
 	if err != nil {
 		return view{}, err

@@ -241,7 +241,7 @@ func New(cfg Config) *Service {
 func (s *Service) readers(cfg Config, reads read.Reader, pages *call.Pages) {
 	j := cfg.Journal
 	s.Tasks, s.Records = &read.Tasks{Journal: j, Read: reads, Pages: pages, Links: cfg.Links}, read.Records{Journal: cfg.Pushes, Read: reads, Pushes: s.Pushes.Pushes(), Links: cfg.Links}
-	s.Objectives, s.Overviews = &read.Objectives{Journal: j, Read: reads, Pages: pages}, read.NewOverviews(j, cfg.Workforce, cfg.Now)
+	s.Objectives, s.Overviews = &read.Objectives{Journal: j, Read: reads, Pages: pages}, read.NewOverviews(j, cfg.Quotas, cfg.Workforce, cfg.Now)
 	s.Costs, s.Compared = read.Costs{Journal: j}, read.Comparisons{Read: reads}
 	s.Events = &read.Events{Journal: j, Read: reads, Pages: pages}
 }

@@ -135,7 +135,7 @@ func (j usage) spent(ctx context.Context, tenant, contextID string, s access.Spe
 			return 0, err
 		}
 		u, err := usedIn(c, k, until, 1<<62)
-		return s.Of(before.Plus(u)), err
+		return s.Amount(before.Plus(u)), err
 	})
 }
 

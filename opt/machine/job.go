@@ -55,6 +55,8 @@ type Work struct {
 	Asked     *opt.Gate      `json:"asked,omitempty"`     // with Opens: the gate of the executor; nil for that of the task itself
 	Needs     opt.Usage      `json:"needs,omitzero"`      // of the next leg, which have not been counted
 	Held      bool           `json:"held,omitempty"`      // the next step, or with Opens the gate, waits for room in the budget
+	Quota     bool           `json:"quota,omitempty"`     // a quota holds the activity back, as clients were told
+	Collects  bool           `json:"collects,omitempty"`  // the activity takes in work elsewhere, and needs no more of what quotas count
 	Overspent string         `json:"overspent,omitempty"` // with Canceling: why the task fails after that
 }
 
@@ -140,8 +142,10 @@ func (w *Work) waits(t *opt.Task) string {
 
 // end notes that the activity of w has ended, and reports whether it was being stopped.
 func (w *Work) end() (stopped bool) {
-	stopped = w.Stop
-	w.Running, w.Stop = false, false
+	if stopped = w.Stop; w.Quota {
+		w.Said = "" // a wait after this one is told again
+	}
+	w.Running, w.Stop, w.Quota = false, false, false
 	return stopped
 }
 
@@ -216,6 +220,11 @@ func (j job) handle(in Input) {
 		if w.Running && w.key(t) == in.Key {
 			j.ended(in)
 		}
+	case Held:
+		if w.Running && w.key(t) == in.Key && j.plan.facts().rules >= rulesQuotas {
+			w.Quota = true
+			j.show(opt.HeldByQuota, in.Text)
+		}
 	case Followed:
 		if w.Running && w.key(t) == in.Key {
 			j.followed(in)
@@ -281,6 +290,7 @@ func (j job) resume(may bool) bool {
 		j.kept.use(t.ID, *used)
 		j.plan.record(opt.Event{Kind: opt.UsageAdded, TaskID: t.A2AID(), Round: w.Round, Attempt: w.Attempt, Leg: w.Leg, Usage: used, Budgets: j.plan.facts().spending.shown()})
 	}
+	w.Collects = w.Leg > 0 && w.Needs == opt.Usage{} && j.plan.facts().rules >= rulesQuotas
 	w.Needs = opt.Usage{}
 	if w.Attempt > 1 && w.Leg == 0 {
 		j.plan.record(opt.Event{
@@ -471,7 +481,8 @@ func (j job) followed(in Followed) {
 	}
 }
 
-// lookUp looks for a standing decision about the gate of the task, in place of opening it.
+// lookUp looks for a standing decision about the gate of the task, and whether quotas have room for it, in place of
+// opening it.
 func (j job) lookUp(asked *opt.Gate) {
 	if j.task.Awaits() { // no more
 		j.move(opt.TaskWorking, opt.Event{})

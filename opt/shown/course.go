@@ -67,6 +67,10 @@ func (c *Course) Add(r Recorded) {
 		c.move(e)
 	case opt.TaskTaken:
 		c.take(e)
+	case opt.TaskProgressed:
+		if ref, _ := opt.ParseID(e.TaskID); c.held(ref.TaskID) { // by a quota until now
+			c.move(e)
+		}
 	}
 	if e.EndsTasks() {
 		for id := range c.Tasks {
@@ -88,7 +92,7 @@ func (c *Course) move(e opt.Event) {
 		c.close(ref.TaskID, e.At, look.Kind)
 		return
 	}
-	if e.Reason == opt.SentBack { // others work meanwhile
+	if e.Reason == opt.SentBack || e.Reason == opt.HeldByQuota { // others work meanwhile
 		look.Kind = LooksPending
 	}
 	if spans := c.Tasks[ref.TaskID]; len(spans) > 0 {
@@ -99,6 +103,13 @@ func (c *Course) move(e opt.Event) {
 	}
 	c.close(ref.TaskID, e.At, "")
 	c.Tasks[ref.TaskID] = append(c.Tasks[ref.TaskID], Span{Kind: look.Kind, From: e.At, Attempt: e.Attempt})
+}
+
+// held reports whether a task that has begun waits for others than people.
+func (c *Course) held(task string) bool {
+	spans := c.Tasks[task]
+	n := len(spans)
+	return n > 0 && spans[n-1].Until.IsZero() && spans[n-1].Kind == LooksPending
 }
 
 // take adds that the last span of a task has waited for a worker until then.

@@ -99,6 +99,7 @@ func asksWithin(w *world, r *run, e opt.Event) {
 	if h.p.State.Rules >= 18 && (e.Usage == nil || e.Usage.Questions != 1) {
 		w.fail("budget", "%s opens, and is not counted", w.name(e.Gate.ID))
 	}
+	asksCounted(w, h, e)
 	if e.Gate.Kind == opt.Credential {
 		return
 	}
@@ -106,6 +107,18 @@ func asksWithin(w *world, r *run, e opt.Event) {
 	spent.Questions--
 	if over := left(&h.p.State, spent, opt.Usage{Questions: 1}); over != (opt.SpendLimit{}) {
 		w.fail("budget", "%s opens, and %s was used", w.name(e.Gate.ID), over.Text(spent))
+	}
+}
+
+// asksCounted: the gate of a human task opens when quotas of questions have room, if there are any.
+func asksCounted(w *world, h planHost, e opt.Event) {
+	s := &h.p.State
+	t := s.Plan.Task(e.TaskID)
+	if t == nil || t.Ask == nil || s.Rules < 27 || !s.Plan.Limits.CountsQuestions || w.facts.resets[s.Plan.ID]+w.facts.resets[s.Plan.ObjectiveID] > 0 {
+		return
+	}
+	if !slices.ContainsFunc(w.facts.looked[e.TaskID], func(q opt.StandingQuestion) bool { return q.Counts && q.Gate.ID == e.Gate.ID }) {
+		w.fail("quotas", "%s opens, and no one has looked whether there is room", w.name(e.Gate.ID))
 	}
 }
 
