@@ -1,9 +1,7 @@
 package read
 
 import (
-	"cmp"
 	"context"
-	"slices"
 	"sync"
 	"time"
 
@@ -41,13 +39,12 @@ type OverviewOf struct {
 type OverviewReader interface {
 	Overview(ctx context.Context, tenant string, since, now a2a.Time) (shown.Overview, error)
 	CostReader
-	Usage(ctx context.Context, tenant, contextID string, q access.Quota) (int64, error)
 }
 
 // Overviews makes overviews, and keeps each for a moment.
 type Overviews struct {
 	journal OverviewReader
-	quotas  access.Quotas
+	quotas  Quotas
 	workers workforce
 	now     func() time.Time
 
@@ -55,7 +52,7 @@ type Overviews struct {
 	kept map[string]OverviewOf // by tenant
 }
 
-func NewOverviews(j OverviewReader, quotas access.Quotas, ask AskWorkforce, now func() time.Time) *Overviews {
+func NewOverviews(j OverviewReader, quotas Quotas, ask AskWorkforce, now func() time.Time) *Overviews {
 	return &Overviews{journal: j, quotas: quotas, workers: workforce{ask: ask, now: now}, now: now, kept: map[string]OverviewOf{}}
 }
 
@@ -75,7 +72,7 @@ func (s *Overviews) GetOverview(ctx context.Context, c *call.Call) (OverviewOf, 
 		return OverviewOf{}, err
 	}
 	out := OverviewOf{Overview: v, At: a2a.At(now), Since: since, Costs: costs}
-	if out.Quotas, err = s.uses(ctx, c.Tenant, now); err != nil {
+	if out.Quotas, err = s.quotas.ListQuotas(ctx, c, QuotaParams{}); err != nil {
 		return OverviewOf{}, err
 	}
 	out.Asked = s.workers.ask != nil
@@ -84,14 +81,6 @@ func (s *Overviews) GetOverview(ctx context.Context, c *call.Call) (OverviewOf, 
 	defer s.mu.Unlock()
 	s.kept[c.Tenant] = out
 	return out, nil
-}
-
-// uses returns how much of the quotas of a tenant its work has used.
-func (s *Overviews) uses(ctx context.Context, tenant string, now time.Time) ([]access.Use, error) {
-	of := slices.DeleteFunc(s.quotas.Spent(tenant), func(s access.Spending) bool { return s.Context })
-	list, err := s.quotas.Uses(tenant, of, now, func(q access.Quota) (int64, error) { return s.journal.Usage(ctx, tenant, "", q) })
-	slices.SortStableFunc(list, func(a, b access.Use) int { return cmp.Compare(b.Share(), a.Share()) })
-	return list, err
 }
 
 // Workforce returns how busy the workers are; ok is false if that is not known now.

@@ -105,6 +105,16 @@ func (u Use) End() string {
 	return "until " + u.Until.Format("2006-01-02 15:04 MST")
 }
 
+// Parse reads an amount, and reports whether it is one of 0 or more.
+func (s Spending) Parse(text string) (n int64, ok bool) {
+	if s.Kind != "cost" {
+		return ParseAmount(text, false)
+	}
+	var cost opt.Money
+	err := cost.UnmarshalText([]byte(text))
+	return int64(cost), err == nil && cost >= 0
+}
+
 // Spent lists the quotas of what work uses that limit a tenant, in a stable order.
 func (q Quotas) Spent(tenant string) (list []Spending) {
 	if len(q.limits) == 0 {

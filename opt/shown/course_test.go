@@ -115,3 +115,24 @@ func TestCourse_untaken(t *testing.T) {
 		t.Errorf("spans (-want +got):\n%s", diff)
 	}
 }
+
+// A task that a quota holds back waits, from when it says so until it says that it works, or has ended.
+func TestCourse_held(t *testing.T) {
+	plan := opt.PlanID(opt.NewObjectiveID([16]byte{1}), 1)
+	task := opt.TaskID(plan, 0)
+	move := func(s int, kind opt.EventKind, reason string) opt.Event {
+		return opt.Event{Kind: kind, At: at(s), PlanID: plan, TaskID: task, To: string(opt.TaskWorking), Reason: reason, Attempt: 1}
+	}
+	c := courseOf(
+		move(0, opt.TaskMoved, ""), move(1, opt.TaskMoved, opt.HeldByQuota), move(5, opt.TaskMoved, opt.HeldByQuota),
+		move(9, opt.TaskProgressed, ""), move(10, opt.TaskProgressed, ""),
+	)
+	want := []shown.Span{
+		{Kind: shown.LooksWorking, From: at(0), Until: at(1), Attempt: 1},
+		{Kind: shown.LooksPending, From: at(1), Until: at(9), Attempt: 1},
+		{Kind: shown.LooksWorking, From: at(9), Attempt: 1},
+	}
+	if diff := cmp.Diff(want, c.Tasks[task]); diff != "" {
+		t.Errorf("spans (-want +got):\n%s", diff)
+	}
+}

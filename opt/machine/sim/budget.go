@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"slices"
+
 	"longhaul/a2a"
 	"longhaul/opt"
 	"longhaul/opt/machine"

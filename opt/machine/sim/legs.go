@@ -113,7 +113,7 @@ func beginsLeg(w *world, r *run, h planHost, a *activity) {
 	if a.watches && !t.State.Waiting() {
 		w.fail("legs", "%s watches a task that is %s", w.name(a.Key), t.State)
 	}
-	if own := a.Kind == machine.RunTask && !a.ends(); own && a.collects != (a.work.Leg > 0 && l.needs == opt.Usage{}) && w.facts.resets[r.id]+w.facts.resets[r.objective] == 0 {
+	if own := a.Kind == machine.RunTask && !a.ends() && h.p.State.Rules >= 27; own && a.collects != (a.work.Leg > 0 && l.needs == opt.Usage{}) && w.facts.resets[r.id]+w.facts.resets[r.objective] == 0 {
 		w.fail("quotas", "%s counts as one that takes work in: %t, and needs %+v", w.name(a.Key), a.collects, l.needs)
 	}
 	beginsWithin(w, h, l, a)
