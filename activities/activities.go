@@ -223,7 +223,7 @@ type RunInput struct {
 	Tries int         `json:"tries,omitempty"` // of this attempt that may have begun, besides those that Temporal counts
 
 	Collects bool `json:"collects,omitempty"` // the leg takes in work elsewhere, and needs no more of what quotas count
-	Held     bool `json:"held,omitempty"`     // clients were told that it waits for a quota
+	Held     bool `json:"held,omitempty"`     // clients know that it waits for a quota
 
 	Returned *Outcome `json:"returned,omitempty"` // the outcome of a callback or an activity elsewhere, in place of one of the executor
 }

@@ -154,7 +154,7 @@ func (l *limiter) makesRoom() bool {
 }
 
 // errQuota returns the error of a step that is sent back before it begins. Its details are how many earlier runs of the
-// activity may have begun, and perhaps what clients are told about the wait.
-func errQuota(ctx context.Context, text string, told ...any) error {
-	return temporal.NewApplicationError(text, QuotaError, append([]any{try(ctx) - 1}, told...)...)
+// activity may have begun, and perhaps a text about the wait for clients.
+func errQuota(ctx context.Context, text string, about ...any) error {
+	return temporal.NewApplicationError(text, QuotaError, append([]any{try(ctx) - 1}, about...)...)
 }

@@ -318,15 +318,15 @@ func TestRun_spending(t *testing.T) {
 		if full := len(seen.quotas) > 0; full != (of == "acme/at") || full != (err != nil && strings.Contains(err.Error(), "used up")) {
 			t.Errorf("%s: quotas %v are used up, and the error is %v", of, seen.quotas, err)
 		} else if full {
-			before, told := -1, ""
-			if err := back.Details(&before, &told); err != nil || before != 0 || told != "Waits for the quota context-calls-in-all of the context: 5 of 5 used, until the limit is raised." {
-				t.Errorf("its details are %d and %q, %v", before, told, err)
+			before, text := -1, ""
+			if err := back.Details(&before, &text); err != nil || before != 0 || text != "Waits for the quota context-calls-in-all of the context: 5 of 5 used, until the limit is raised." {
+				t.Errorf("its details are %d and %q, %v", before, text, err)
 			}
 		}
 	}
 }
 
-// A step that a quota has held back says when it goes on.
+// A step that a quota has held back says when it continues.
 func TestRun_spendingGoesOn(t *testing.T) {
 	for held, want := range map[bool]int{true: 1, false: 0} {
 		to := &recorder{}

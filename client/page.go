@@ -183,7 +183,7 @@ func (c *Client) Costs(ctx context.Context, o CostOptions) (*Page[Cost], error) 
 type Quota = wire.Quota
 
 // Quotas returns what work has used of the quotas of the tenant, and of a context unless that is "", on one page.
-func (c *Client) Quotas(ctx context.Context, contextID string) (*Page[Quota], error) {
+func Quotas(ctx context.Context, c *Client, contextID string) (*Page[Quota], error) {
 	return listOf[Quota](ctx, c.caller, get(pathOf("quotas"), map[string]any{"contextId": contextID}), "quotas")
 }
 

@@ -73,7 +73,7 @@ func triesBefore(app *temporal.ApplicationError, tries drive.Tries) drive.Tries 
 	return tries
 }
 
-// heldBy returns what clients are told about an activity that a quota holds back, "" for nothing.
+// heldBy returns the text for clients about an activity that a quota holds back, "" for nothing.
 func heldBy(err error) (text string) {
 	var app *temporal.ApplicationError
 	var before int

@@ -2,7 +2,6 @@ package workflows_test
 
 import (
 	"context"
-	"strings"
 	"testing"
 	"time"
 
@@ -51,8 +50,13 @@ func TestPlan_quota(t *testing.T) {
 	if report := result(t, env, log); report.Status != opt.PlanCompleted || ran < 10 || looked != 4 {
 		t.Errorf("the report is %+v, after %d runs and %d looks", report, ran, looked)
 	}
-	told := strings.Join(log.lines, "\n")
-	if n := strings.Count(told, opt.HeldByQuota); n != 2 {
-		t.Errorf("it is told %d times, want once for each task:\n%s", n, told)
+	said := 0
+	for _, e := range log.events {
+		if e.Reason == opt.HeldByQuota {
+			said++
+		}
+	}
+	if said != 2 {
+		t.Errorf("it says so %d times, want once for each task", said)
 	}
 }

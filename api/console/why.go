@@ -123,7 +123,7 @@ func whyWorks(o *opt.Objective, c *shown.Course) (w why, ok bool) {
 		}
 	}
 	if longest == nil {
-		return whyHeld(o, held, holds)
+		return whyHeld(o, c, held, holds)
 	}
 	w = why{Before: "Works on", Link: shorten(a2a.Visible(longest.Name), titleLetters), Path: taskPath(o.ID, taskKey(longest)), Did: "begun", Since: since}
 	if n > 1 {
@@ -133,11 +133,15 @@ func whyWorks(o *opt.Objective, c *shown.Course) (w why, ok bool) {
 }
 
 // whyHeld returns the quota that holds back the next steps of n tasks, of which t is one; nil for none.
-func whyHeld(o *opt.Objective, t *opt.Task, n int) (w why, ok bool) {
+func whyHeld(o *opt.Objective, c *shown.Course, t *opt.Task, n int) (w why, ok bool) {
 	if t == nil {
 		return w, false
 	}
-	w = why{Before: shorten(a2a.Visible(t.Said), 300) + " This holds back", Link: shorten(a2a.Visible(t.Name), titleLetters), Path: taskPath(o.ID, taskKey(t))}
+	text := "A quota is used up."
+	if spans := c.Tasks[t.ID]; len(spans) > 0 {
+		text = cmp.Or(spans[len(spans)-1].Text, text)
+	}
+	w = why{Before: shorten(a2a.Visible(text), 300) + " This holds back", Link: shorten(a2a.Visible(t.Name), titleLetters), Path: taskPath(o.ID, taskKey(t))}
 	if n > 1 {
 		w.After = "and " + opt.Count(n-1, "other task")
 	}

@@ -106,7 +106,7 @@ func pastRuns(ctx context.Context, agent *client.Client, planner string, n int) 
 // usedNow reads what work has used of the quotas of the tenant; nothing from an agent that does not list it, or not to
 // the caller.
 func usedNow(ctx context.Context, agent *client.Client) (list []access.Use, err error) {
-	page, err := agent.Quotas(ctx, "")
+	page, err := client.Quotas(ctx, agent, "")
 	if _, refused := errors.AsType[*client.Error](err); refused {
 		return nil, nil
 	}

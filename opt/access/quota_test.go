@@ -64,7 +64,7 @@ func TestSpending(t *testing.T) {
 	}
 }
 
-// Of the quotas that are used up, the one that lasts the longest is told, with its end: the next midnight, or the next
+// Of the quotas that are used up, the one that lasts the longest is named, with its end: the next midnight, or the next
 // month in UTC, or never by itself.
 func TestUses(t *testing.T) {
 	q, err := access.Quotas{}.With("cost-per-day=50", "tokens-per-month=5", "acme:calls-in-all=1", "context-questions-per-day=2")

@@ -78,7 +78,7 @@ type Use struct {
 	Until       time.Time // when the present period ends; zero for never
 }
 
-// Full reports whether the quota is used up: new work is refused, and what has not begun waits.
+// Full reports whether the quota is used up: new work is refused, and next steps wait.
 func (u Use) Full() bool { return u.Used >= u.Limit }
 
 // Share returns how much of the limit is used; 1 is all.

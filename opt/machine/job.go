@@ -55,7 +55,7 @@ type Work struct {
 	Asked     *opt.Gate      `json:"asked,omitempty"`     // with Opens: the gate of the executor; nil for that of the task itself
 	Needs     opt.Usage      `json:"needs,omitzero"`      // of the next leg, which have not been counted
 	Held      bool           `json:"held,omitempty"`      // the next step, or with Opens the gate, waits for room in the budget
-	Quota     bool           `json:"quota,omitempty"`     // a quota holds the activity back, as clients were told
+	Quota     bool           `json:"quota,omitempty"`     // a quota holds the activity back, as clients know
 	Collects  bool           `json:"collects,omitempty"`  // the activity takes in work elsewhere, and needs no more of what quotas count
 	Overspent string         `json:"overspent,omitempty"` // with Canceling: why the task fails after that
 }
@@ -143,7 +143,7 @@ func (w *Work) waits(t *opt.Task) string {
 // end notes that the activity of w has ended, and reports whether it was being stopped.
 func (w *Work) end() (stopped bool) {
 	if stopped = w.Stop; w.Quota {
-		w.Said = "" // a wait after this one is told again
+		w.Said = "" // a wait after this one is shown again
 	}
 	w.Running, w.Stop, w.Quota = false, false, false
 	return stopped
@@ -215,18 +215,18 @@ func (j job) handle(in Input) {
 	if w == nil {
 		return
 	}
+	runs := func(key string) bool { return w.Running && w.key(t) == key }
 	switch in := in.(type) {
 	case Ended:
-		if w.Running && w.key(t) == in.Key {
+		if runs(in.Key) {
 			j.ended(in)
 		}
 	case Held:
-		if w.Running && w.key(t) == in.Key && j.plan.facts().rules >= rulesQuotas {
-			w.Quota = true
-			j.show(opt.HeldByQuota, in.Text)
+		if runs(in.Key) {
+			holdBack(j, in.Text)
 		}
 	case Followed:
-		if w.Running && w.key(t) == in.Key {
+		if runs(in.Key) {
 			j.followed(in)
 		}
 	case Watched:
@@ -234,7 +234,7 @@ func (j job) handle(in Input) {
 			j.watched(in)
 		}
 	case Looked:
-		if w.Running && w.key(t) == in.Key {
+		if runs(in.Key) {
 			j.looked(in.By)
 		}
 	case Callback:
@@ -244,6 +244,15 @@ func (j job) handle(in Input) {
 			w.Due = a2a.Time{}
 		}
 	}
+}
+
+// holdBack notes that a quota holds back the activity of the task, and says why.
+func holdBack(j job, text string) {
+	if j.plan.facts().rules < rulesQuotas {
+		return
+	}
+	j.work().Quota = true
+	show(j, opt.HeldByQuota, text)
 }
 
 // begin begins the task: with an activity, at its gate if it is only a gate, or by hand

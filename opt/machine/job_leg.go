@@ -130,11 +130,11 @@ func (j job) inform(text string) {
 	if reason == opt.HeldByQuota { // it works meanwhile, or says so again
 		reason = ""
 	}
-	j.show(reason, text)
+	show(j, reason, text)
 }
 
 // show is inform with the reason of the state of the task.
-func (j job) show(reason, text string) {
+func show(j job, reason, text string) {
 	t, w := j.task, j.work()
 	if w.Said == text {
 		return

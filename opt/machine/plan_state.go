@@ -242,7 +242,7 @@ func (s *PlanState) QuestionOf(a Activity, at a2a.Time) opt.StandingQuestion {
 	q := opt.StandingQuestion{
 		Tenant: s.Tenant, ObjectiveID: s.Plan.ObjectiveID, Gate: s.opening(t, s.Work[t.ID].Asked, at), Requesters: shapers(s),
 	}
-	if s.Work[t.ID].Asked == nil && s.countsQuestions() {
+	if s.Work[t.ID].Asked == nil && countsQuestions(s) {
 		q.ContextID, q.Counts = s.ContextID, true
 		gate := q.Gate
 		if s.results().check(t, &gate); !s.results().mayStand(t, gate) {
@@ -253,7 +253,7 @@ func (s *PlanState) QuestionOf(a Activity, at a2a.Time) opt.StandingQuestion {
 }
 
 // countsQuestions reports whether quotas limit the gates of human tasks.
-func (s *PlanState) countsQuestions() bool {
+func countsQuestions(s *PlanState) bool {
 	return s.Rules >= rulesQuotas && s.Plan.Limits.CountsQuestions
 }
 

@@ -9,25 +9,25 @@ import (
 	"longhaul/opt/machine"
 )
 
-// held has the activity that runs be sent back for a quota, and returns how often clients were told so.
-func (b *budgeted) held(text string) (told int) {
+// held has the activity that runs be sent back for a quota, and returns how often that is shown.
+func (b *budgeted) held(text string) (shown int) {
 	b.Helper()
 	b.handle(machine.Held{Key: b.m.Wants().Activities[0].Key, Text: text})
 	for _, e := range b.events {
 		if e.Reason == opt.HeldByQuota && e.To == string(opt.TaskWorking) && e.Status.Text() == text {
-			told++
+			shown++
 		}
 	}
-	return told
+	return shown
 }
 
-// What a quota holds back says so, once for each reason, and goes on as the same activity.
+// What a quota holds back says so, once for each reason, and continues as the same activity.
 func TestPlan_held(t *testing.T) {
 	b := newBudgeted(t, "{}", &opt.Task{})
 	key := b.m.Wants().Activities[0].Key
 	for i, text := range []string{"5 of 5", "5 of 5", "6 of 5"} {
-		if told := b.held(text); told != 1 || b.m.Wants().Activities[0].Key != key || !b.m.State.Work[b.m.State.Plan.Tasks[0].ID].Quota {
-			t.Errorf("%d: told %d times; %+v is wanted", i, told, b.m.Wants())
+		if shown := b.held(text); shown != 1 || b.m.Wants().Activities[0].Key != key || !b.m.State.Work[b.m.State.Plan.Tasks[0].ID].Quota {
+			t.Errorf("%d: shown %d times; %+v is wanted", i, shown, b.m.Wants())
 		}
 	}
 	b.handle(machine.Callback{Callback: opt.Callback{ID: "c", TaskID: task(1, 0), Round: 1, Text: "Half"}})
@@ -35,19 +35,19 @@ func TestPlan_held(t *testing.T) {
 		t.Errorf("after a text about its work it has the reason %q and says %q", now.Reason, now.Said)
 	}
 	b.end(opt.Outcome{State: opt.TaskWorking, Park: &opt.Park{}})
-	if told := b.held("6 of 5"); told != 2 {
-		t.Errorf("the next leg tells the same reason %d times in all, want 2", told)
+	if shown := b.held("6 of 5"); shown != 2 {
+		t.Errorf("the next leg shows the same reason %d times in all, want 2", shown)
 	}
 	b.m.State.Rules = 24
-	if told := b.held("7 of 5"); told != 0 {
-		t.Error("under earlier rules it is told, too")
+	if shown := b.held("7 of 5"); shown != 0 {
+		t.Error("under earlier rules it is shown, too")
 	}
 	b.m.State.Rules = machine.Rules
 	b.end(opt.Outcome{State: opt.TaskCompleted})
 	b.want("completed", 0)
 }
 
-// A leg that needs no more than the one before collects what was begun; another attempt begins it again.
+// A leg that needs no more than the one before takes in work that was begun; another attempt begins it again.
 func TestPlan_collects(t *testing.T) {
 	b := newBudgeted(t, "{}", &opt.Task{})
 	collects := func() bool { return b.m.State.Work[b.m.State.Plan.Tasks[0].ID].Collects }
@@ -92,8 +92,8 @@ func TestPlan_questions(t *testing.T) {
 	if q := b.m.State.QuestionOf(look[0], a2a.AtMillis(b.now)); !q.Counts || q.ContextID != "c" || q.Gate.Standing != "" {
 		t.Errorf("it asks %+v", q)
 	}
-	if told := b.held("2 of 2"); told != 1 || b.m.State.Plan.Tasks[0].State != opt.TaskWorking {
-		t.Errorf("told %d times, and is %s", told, b.m.State.Plan.Tasks[0].State)
+	if shown := b.held("2 of 2"); shown != 1 || b.m.State.Plan.Tasks[0].State != opt.TaskWorking {
+		t.Errorf("shown %d times, and is %s", shown, b.m.State.Plan.Tasks[0].State)
 	}
 	b.now += 3_600_000
 	b.handle(machine.Looked{Key: look[0].Key})

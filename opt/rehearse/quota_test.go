@@ -10,7 +10,7 @@ import (
 	"longhaul/opt/rehearse"
 )
 
-// A quota of what work uses is reached by this work alone, or with what was used before; each day begins anew.
+// A quota of what work uses is reached by this work alone, or with others before it; each day has its own.
 func TestRun_quotasOfUse(t *testing.T) {
 	plan := func(opt.Objective, *a2a.Message) rehearse.Planned {
 		return rehearse.Planned{Plans: []opt.PlanSpec{{Name: "Plan", Tasks: []opt.TaskSpec{{Name: "One"}, {Name: "Two"}}}}}

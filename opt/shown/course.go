@@ -16,6 +16,7 @@ type Span struct {
 	Attempt int      // within the round; 0 for a state without an attempt
 	End     Kind     // how the task has ended with it; "" if it has not
 	Untaken bool     // it waited for a worker
+	Text    string   // why a quota holds the task back
 }
 
 // A Course has the spans of the work on the tasks of an objective, from its events. The zero
@@ -98,11 +99,20 @@ func (c *Course) move(e opt.Event) {
 	if spans := c.Tasks[ref.TaskID]; len(spans) > 0 {
 		last := spans[len(spans)-1]
 		if e.Kind == opt.TaskMoved && last.Until.IsZero() && last.Kind == look.Kind && last.Attempt == e.Attempt {
+			spans[len(spans)-1].Text = heldText(e)
 			return // a step at a gate
 		}
 	}
 	c.close(ref.TaskID, e.At, "")
-	c.Tasks[ref.TaskID] = append(c.Tasks[ref.TaskID], Span{Kind: look.Kind, From: e.At, Attempt: e.Attempt})
+	c.Tasks[ref.TaskID] = append(c.Tasks[ref.TaskID], Span{Kind: look.Kind, From: e.At, Attempt: e.Attempt, Text: heldText(e)})
+}
+
+// heldText returns what e says about the quota that holds a task back, "" for none.
+func heldText(e opt.Event) string {
+	if e.Reason != opt.HeldByQuota {
+		return ""
+	}
+	return e.Said()
 }
 
 // held reports whether a task that has begun waits for others than people.

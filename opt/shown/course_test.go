@@ -1,6 +1,7 @@
 package shown_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -121,7 +122,8 @@ func TestCourse_held(t *testing.T) {
 	plan := opt.PlanID(opt.NewObjectiveID([16]byte{1}), 1)
 	task := opt.TaskID(plan, 0)
 	move := func(s int, kind opt.EventKind, reason string) opt.Event {
-		return opt.Event{Kind: kind, At: at(s), PlanID: plan, TaskID: task, To: string(opt.TaskWorking), Reason: reason, Attempt: 1}
+		said := a2a.AgentMessage("c", task, ":progress", fmt.Sprint("Since ", s))
+		return opt.Event{Kind: kind, At: at(s), PlanID: plan, TaskID: task, To: string(opt.TaskWorking), Reason: reason, Attempt: 1, Status: said}
 	}
 	c := courseOf(
 		move(0, opt.TaskMoved, ""), move(1, opt.TaskMoved, opt.HeldByQuota), move(5, opt.TaskMoved, opt.HeldByQuota),
@@ -129,7 +131,7 @@ func TestCourse_held(t *testing.T) {
 	)
 	want := []shown.Span{
 		{Kind: shown.LooksWorking, From: at(0), Until: at(1), Attempt: 1},
-		{Kind: shown.LooksPending, From: at(1), Until: at(9), Attempt: 1},
+		{Kind: shown.LooksPending, From: at(1), Until: at(9), Attempt: 1, Text: "Since 5"},
 		{Kind: shown.LooksWorking, From: at(9), Attempt: 1},
 	}
 	if diff := cmp.Diff(want, c.Tasks[task]); diff != "" {
