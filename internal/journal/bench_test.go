@@ -116,7 +116,7 @@ func benchLists(b *testing.B, j *journal.Journal, stored int) {
 }
 
 // BenchmarkUsage reads what counts for a quota, as each step does, of work that has used something 300,000 times:
-// whole, and with what is added up already.
+// whole, and with most of it added up before.
 func BenchmarkUsage(b *testing.B) {
 	now := time.Now()
 	j := openWith(b, journal.Config{Path: file(b), Sync: "normal", Now: func() time.Time { return now }})

@@ -15,9 +15,9 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"sync"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"go.temporal.io/sdk/client"
