@@ -220,7 +220,6 @@ var mutations = []mutation{
 	{"a leg that needs more counts as one that takes work in", "job.go", "w.Collects = w.Leg > 0 && w.Needs == opt.Usage{} &&", "w.Collects = w.Leg > 0 &&"},
 	{"a leg that takes work in waits for quotas", "job.go", "w.Collects = w.Leg > 0 &&", "w.Collects = false &&"},
 	{"a human task asks without room in the quotas", "plan_gate.go", "(stands || asked == nil && countsQuestions(s))", "stands"},
-	{"a look at the quotas decides as a standing decision", "plan_state.go", "q.Gate.Standing = \"\"", "_ = gate"},
 	{"a link counts as begun by the run that goes on", "objective_state.go", "next.Own = false", "next.Own = true"},
 }
 
