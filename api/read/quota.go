@@ -30,6 +30,9 @@ type QuotaParams struct {
 // ListQuotas returns how much of the quotas the work of the caller's tenant has used, the one nearest to its limit first.
 func (s Quotas) ListQuotas(ctx context.Context, c *call.Call, p QuotaParams) ([]access.Use, error) {
 	of := slices.DeleteFunc(s.Limits.Spent(c.Tenant), func(q access.Spending) bool { return q.Context && p.ContextID == "" })
+	if len(of) == 0 {
+		return nil, nil
+	}
 	list, err := s.Limits.Uses(c.Tenant, of, s.Now(), func(q access.Quota) (int64, error) {
 		return s.Journal.Usage(ctx, c.Tenant, p.ContextID, q)
 	})
