@@ -175,12 +175,16 @@ func (a *Activities) Load(ctx context.Context, r KeptRequest) (opt.Kept, error) 
 	return kept, err
 }
 
-// LookUp looks for a standing decision about a gate that is about to open.
-func (a *Activities) LookUp(ctx context.Context, q opt.StandingQuestion) (opt.StandingUse, error) {
-	if a.cfg.Standing == nil {
-		return opt.StandingUse{}, nil
+// LookUp looks for a standing decision about a gate that is about to open. Where there is none, a gate that counts for
+// quotas of questions is sent back while one is used up.
+func (a *Activities) LookUp(ctx context.Context, q opt.StandingQuestion) (use opt.StandingUse, err error) {
+	if a.cfg.Standing != nil {
+		use, err = a.cfg.Standing.Decide(ctx, q)
 	}
-	return a.cfg.Standing.Decide(ctx, q)
+	if err != nil || use.ID != "" || !q.Counts {
+		return use, err
+	}
+	return use, a.limiter.spent(ctx, q.Tenant, q.ContextID, "questions")
 }
 
 // Plan asks the planner for plans. A second run asks again. Its usage is that of the runs before,
@@ -217,6 +221,9 @@ type RunInput struct {
 	Work  Work        `json:"work"`
 	Ride  []opt.Batch `json:"ride,omitempty"`  // to be recorded before the work begins
 	Tries int         `json:"tries,omitempty"` // of this attempt that may have begun, besides those that Temporal counts
+
+	Collects bool `json:"collects,omitempty"` // the leg takes in work elsewhere, and needs no more of what quotas count
+	Held     bool `json:"held,omitempty"`     // clients know that it waits for a quota
 
 	Returned *Outcome `json:"returned,omitempty"` // the outcome of a callback or an activity elsewhere, in place of one of the executor
 }
@@ -278,13 +285,14 @@ func (a *Activities) runTry(ctx context.Context, beats *heartbeats, in RunInput,
 		w.CallbackURL, w.WakeURL = a.cfg.Callbacks.URLs(w)
 	}
 	if in.Returned == nil {
-		release, err := a.limiter.acquire(ctx, beats, kind, w)
+		release, err := a.limiter.acquire(ctx, beats, kind, in)
 		if err != nil {
 			return Outcome{}, err
 		}
 		defer release()
 	}
-	return a.execute(ctx, beats, executor, w, try)
+	in.Work = w
+	return a.execute(ctx, beats, executor, in, try)
 }
 
 var errContentLost = errors.New("a large content is lost")
@@ -313,7 +321,8 @@ func (a *Activities) prepareRun(ctx context.Context, in RunInput) (w Work, refus
 func (a *Activities) contents(objectiveID string) contents { return contents{a.cfg.Blobs, objectiveID} }
 
 // execute runs one try at an attempt and records what it streams.
-func (a *Activities) execute(ctx context.Context, beats *heartbeats, executor Executor, w Work, try int) (out Outcome, err error) {
+func (a *Activities) execute(ctx context.Context, beats *heartbeats, executor Executor, in RunInput, try int) (out Outcome, err error) {
+	w := in.Work
 	ctx = withLog(ctx, w)
 	defer a.recoverPanic(ctx, w.Executor, true, &err)
 	w.Try = try
@@ -326,6 +335,9 @@ func (a *Activities) execute(ctx context.Context, beats *heartbeats, executor Ex
 	defer stream.stop()
 	if err := beginAgain(ctx, stream, try); err != nil {
 		return Outcome{}, err
+	}
+	if in.Held {
+		stream.Progress("The quota has room again.", 0)
 	}
 	within, cancel := untilStopped(ctx, a.cfg.StopAfter)
 	defer cancel()

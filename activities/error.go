@@ -46,7 +46,7 @@ const (
 	RecordError        = "Record"     // the journal can be reached, and does not take the events
 	RefusedError       = "Refused"
 	BusyError          = "Busy"    // this process waits for enough already; another or a later one may
-	QuotaError         = "Quota"   // the task has not begun; its details are how many runs before may have
+	QuotaError         = "Quota"   // the step has not begun; its details are how many runs before may have, and perhaps a text for clients
 	RewoundError       = "Rewound" // its details are an [opt.RewoundError]
 )
 

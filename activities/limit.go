@@ -2,6 +2,7 @@ package activities
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -50,9 +51,12 @@ func newLimiter(cfg Config) *limiter {
 }
 
 // acquire waits until a task may run in an executor of a kind. It may until release is called.
-func (l *limiter) acquire(ctx context.Context, beats *heartbeats, kind string, w Work) (release func(), err error) {
-	if err := l.spent(ctx, w); err != nil {
-		return nil, err
+func (l *limiter) acquire(ctx context.Context, beats *heartbeats, kind string, in RunInput) (release func(), err error) {
+	w := in.Work
+	if !in.Collects && !w.Cancel { // what ends work, or takes its results in, uses nothing more
+		if err := l.spent(ctx, w.Tenant, w.ContextID); err != nil {
+			return nil, err
+		}
 	}
 	quota := 0
 	if !w.Cancel { // what cancels work elsewhere does not wait for other work of the tenant
@@ -80,22 +84,25 @@ func (l *limiter) acquire(ctx context.Context, beats *heartbeats, kind string, w
 	return release, nil
 }
 
-// spent returns the error of a task whose tenant or context has used what a quota allows, or for which that cannot
-// be read now. The task is sent back, again and again, until there is room. What ends work takes no more of it.
-func (l *limiter) spent(ctx context.Context, w Work) error {
-	if l.usage == nil || w.Cancel {
+// spent returns the error of a step whose tenant or context has used what a quota allows of some kinds, all for none, or
+// for which that cannot be read now. The step is sent back, again and again, until there is room.
+func (l *limiter) spent(ctx context.Context, tenant, contextID string, kinds ...string) error {
+	if l.usage == nil {
 		return nil
 	}
-	for _, s := range l.quotas.Spent(w.Tenant) {
-		switch used, err := l.usage.Usage(ctx, w.Tenant, w.ContextID, s.Quota); {
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case err != nil:
-			return errQuota(ctx, "What counts for the quota "+string(s.Quota)+" cannot be read.")
-		case used >= l.quotas.Limit(w.Tenant, s.Quota):
-			l.to.Exceeded(string(s.Quota))
-			return errQuota(ctx, "The quota "+string(s.Quota)+" is used up.")
-		}
+	limited := l.quotas.Spent(tenant)
+	if len(kinds) > 0 {
+		limited = slices.DeleteFunc(limited, func(s access.Spending) bool { return !slices.Contains(kinds, s.Kind) })
+	}
+	uses, err := l.quotas.Uses(tenant, limited, time.Now(), func(q access.Quota) (int64, error) { return l.usage.Usage(ctx, tenant, contextID, q) })
+	switch u, full := access.Longest(uses); {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		return errQuota(ctx, "What counts for a quota cannot be read.")
+	case full:
+		l.to.Exceeded(string(u.Quota))
+		return errQuota(ctx, "The quota "+string(u.Quota)+" is used up.", u.Wait())
 	}
 	return nil
 }
@@ -146,8 +153,8 @@ func (l *limiter) makesRoom() bool {
 	return true
 }
 
-// errQuota returns the error of a task that is sent back before it begins. Its details are how
-// many earlier runs of the activity may have begun.
-func errQuota(ctx context.Context, text string) error {
-	return temporal.NewApplicationError(text, QuotaError, try(ctx)-1)
+// errQuota returns the error of a step that is sent back before it begins. Its details are how many earlier runs of the
+// activity may have begun, and perhaps a text about the wait for clients.
+func errQuota(ctx context.Context, text string, about ...any) error {
+	return temporal.NewApplicationError(text, QuotaError, append([]any{try(ctx) - 1}, about...)...)
 }

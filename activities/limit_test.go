@@ -294,26 +294,88 @@ func (u used) Usage(_ context.Context, tenant, contextID string, _ access.Quota)
 // queue. What cancels work is not held up.
 func TestRun_spending(t *testing.T) {
 	for of, tt := range map[string]struct {
-		cancel, runs bool
-	}{"acme/below": {false, true}, "acme/at": {}, "acme/at ": {cancel: true, runs: true}, "acme/unknown": {}, "globex/unknown": {false, true}} {
+		cancel, collects, runs bool
+	}{
+		"acme/below": {runs: true}, "acme/at": {}, "acme/at ": {cancel: true, runs: true}, "acme/at  ": {collects: true, runs: true},
+		"acme/unknown": {}, "globex/unknown": {runs: true},
+	} {
 		seen := &watcher{}
 		echo := executor(func(context.Context, activities.Work, activities.Stream) (activities.Outcome, error) {
 			return activities.Completed(), nil
 		})
 		acts := activities.New(activities.Config{
 			Recorder: &recorder{}, Executors: map[string]activities.Executor{"echo": echo}, Quotas: quotas(t, "acme:context-calls-in-all=5"), Observer: seen,
-			Usage: used{"acme/below": 4, "acme/at": 5, "acme/at ": 5},
+			Usage: used{"acme/below": 4, "acme/at": 5, "acme/at ": 5, "acme/at  ": 5},
 		})
 		w := work
 		w.Executor, w.Cancel = "echo", tt.cancel
 		w.Tenant, w.ContextID, _ = strings.Cut(of, "/")
-		_, err := acts.Run(t.Context(), activities.RunInput{Work: w})
+		_, err := acts.Run(t.Context(), activities.RunInput{Work: w, Collects: tt.collects})
 		var back *temporal.ApplicationError
 		if (err == nil) != tt.runs || err != nil && (!errors.As(err, &back) || back.Type() != activities.QuotaError) {
 			t.Errorf("%s: %v", of, err)
 		}
 		if full := len(seen.quotas) > 0; full != (of == "acme/at") || full != (err != nil && strings.Contains(err.Error(), "used up")) {
 			t.Errorf("%s: quotas %v are used up, and the error is %v", of, seen.quotas, err)
+		} else if full {
+			before, text := -1, ""
+			if err := back.Details(&before, &text); err != nil || before != 0 || text != "Waits for the quota context-calls-in-all of the context: 5 of 5 used, until the limit is raised." {
+				t.Errorf("its details are %d and %q, %v", before, text, err)
+			}
 		}
 	}
+}
+
+// A step that a quota has held back says when it continues.
+func TestRun_spendingGoesOn(t *testing.T) {
+	for held, want := range map[bool]int{true: 1, false: 0} {
+		to := &recorder{}
+		acts := activities.New(config(to, func(context.Context, activities.Work, activities.Stream) (activities.Outcome, error) {
+			return activities.Completed(), nil
+		}))
+		if _, err := acts.Run(t.Context(), activities.RunInput{Work: work, Held: held}); err != nil {
+			t.Fatal(err)
+		}
+		said := 0
+		for _, batch := range to.batches {
+			for _, e := range batch.Events {
+				if e.Kind == opt.TaskProgressed && e.Status.Text() == "The quota has room again." {
+					said++
+				}
+			}
+		}
+		if said != want {
+			t.Errorf("held %t: it says so %d times", held, said)
+		}
+	}
+}
+
+// Where questions count, a human task asks when there is room; a standing decision needs none.
+func TestLookUp_questions(t *testing.T) {
+	for name, tt := range map[string]struct {
+		used   int64
+		counts bool
+		by     opt.StandingUse
+		waits  bool
+	}{
+		"room": {4, true, opt.StandingUse{}, false}, "no room": {5, true, opt.StandingUse{}, true},
+		"not counted": {5, false, opt.StandingUse{}, false}, "decided": {5, true, opt.StandingUse{ID: "sd-1"}, false},
+	} {
+		acts := activities.New(activities.Config{
+			Recorder: &recorder{}, Quotas: quotas(t, "questions-per-day=5", "calls-per-day=1"), Standing: standingUse{tt.by},
+			Usage: used{"acme/c": tt.used}, Observer: &watcher{},
+		})
+		got, err := acts.LookUp(t.Context(), opt.StandingQuestion{Tenant: "acme", ContextID: "c", Counts: tt.counts})
+		var back *temporal.ApplicationError
+		if waits := errors.As(err, &back) && back.Type() == activities.QuotaError; waits != tt.waits || !waits && (err != nil || got.ID != tt.by.ID) {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+}
+
+// A standingUse is what standing decisions say about each gate.
+type standingUse struct{ opt.StandingUse }
+
+func (s standingUse) Decide(context.Context, opt.StandingQuestion) (opt.StandingUse, error) {
+	return s.StandingUse, nil
 }

@@ -179,6 +179,14 @@ func (c *Client) Costs(ctx context.Context, o CostOptions) (*Page[Cost], error) 
 	return listOf[Cost](ctx, c.caller, get(pathOf("costs"), query), "costs")
 }
 
+// A Quota is how much of one is used.
+type Quota = wire.Quota
+
+// Quotas returns what work has used of the quotas of the tenant, and of a context unless that is "", on one page.
+func Quotas(ctx context.Context, c *Client, contextID string) (*Page[Quota], error) {
+	return listOf[Quota](ctx, c.caller, get(pathOf("quotas"), map[string]any{"contextId": contextID}), "quotas")
+}
+
 // DecisionOptions select a page of decisions.
 type DecisionOptions struct {
 	PageSize  int    // zero: the agent's default

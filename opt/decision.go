@@ -40,9 +40,11 @@ type StandingUse struct {
 // A StandingQuestion asks for a standing decision about a gate that is about to open.
 type StandingQuestion struct {
 	Tenant      string   `json:"tenant"`
+	ContextID   string   `json:"contextId,omitempty"`
 	ObjectiveID string   `json:"objectiveId"`
 	Gate        Gate     `json:"gate"`
 	Requesters  []string `json:"requesters,omitempty"` // all who shaped the work
+	Counts      bool     `json:"counts,omitempty"`     // the gate waits while a quota of questions is used up, if there is no decision
 }
 
 // A Decision is the record of one reply to a gate, accepted or refused, or of a gate

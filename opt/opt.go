@@ -11,13 +11,15 @@ type Limits struct {
 
 	GateTimeout   int `json:"gateTimeout,omitempty"`   // seconds after which a gate without a ladder expires; 0 for never
 	WorkerTimeout int `json:"workerTimeout,omitempty"` // seconds after which a silent worker counts as lost; 30
+
+	CountsQuestions bool `json:"countsQuestions,omitempty"` // quotas limit the questions of human tasks
 }
 
 // OrDefault returns l with the defaults in place of zeros.
 func (l Limits) OrDefault() Limits {
 	return Limits{
 		Plans: cmp.Or(l.Plans, 10), Tasks: cmp.Or(l.Tasks, 50), Parallel: cmp.Or(l.Parallel, 4), Timeout: cmp.Or(l.Timeout, 1800),
-		GateTimeout: l.GateTimeout, WorkerTimeout: cmp.Or(l.WorkerTimeout, 30),
+		GateTimeout: l.GateTimeout, WorkerTimeout: cmp.Or(l.WorkerTimeout, 30), CountsQuestions: l.CountsQuestions,
 	}
 }
 

@@ -153,6 +153,7 @@ func (t *Task) keep(c Chunk) {
 const (
 	ByHand           = "by-hand"     // a client made the move
 	ReasonLinked     = "linked"      // the linked task ended in this state
+	HeldByQuota      = "quota"       // a quota is used up, and its next step waits
 	SentBack         = "sent-back"   // a person has sent back what the task asked about
 	ReasonWorkerLost = "worker-lost" // one worker after another was lost while it ran the task, which is not attempted again
 )

@@ -73,6 +73,16 @@ func triesBefore(app *temporal.ApplicationError, tries drive.Tries) drive.Tries 
 	return tries
 }
 
+// heldBy returns the text for clients about an activity that a quota holds back, "" for nothing.
+func heldBy(err error) (text string) {
+	var app *temporal.ApplicationError
+	var before int
+	if errors.As(err, &app) && app.Type() == activities.QuotaError {
+		_ = app.Details(&before, &text) // that of a program of earlier, or of another quota, has no text
+	}
+	return text
+}
+
 // refusedBy returns the refusal in the error of an activity, nil if there is none.
 func refusedBy(err error) *opt.RewoundError {
 	var app *temporal.ApplicationError

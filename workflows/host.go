@@ -266,6 +266,7 @@ func (h *host) Run(a machine.Activity, ride []opt.Batch, tries drive.Tries, ende
 		e := drive.End{Input: read(h.ctx, f), Returned: err == nil}
 		if h.noteUnreadable(a.Key, err) || a.Kind != machine.Elsewhere { // the types of errors elsewhere are not ours
 			e.Again, e.Tries, e.Pause = beginsAgain(err, tries, len(ride) > 0)
+			e.Held = heldBy(err)
 		}
 		ended(e)
 	})

@@ -63,7 +63,8 @@ func (p *planPart) activity(ctx workflow.Context, a machine.Activity, ride []opt
 	// ones than there may be: to Temporal 0 is without limit.
 	options.RetryPolicy.MaximumAttempts = max(1, lostWorkers-int32(tries.Lost))
 	input := activities.RunInput{Work: p.m.State.WorkOf(a), Ride: ride, Tries: tries.Begun}
-	if work := p.m.State.Work[t.ID]; work.Returning {
+	work := p.m.State.Work[t.ID]
+	if input.Collects, input.Held = work.Collects, work.Quota; work.Returning {
 		options.ActivityID, input.Returned = a.Key, work.Returned
 	}
 	if input.Work.Cancel {
@@ -77,11 +78,12 @@ func (p *planPart) activity(ctx workflow.Context, a machine.Activity, ride []opt
 	return f, func(ctx workflow.Context, f workflow.Future) machine.Input { return ended(ctx, a.Key, f) }
 }
 
-// lookUp looks for a standing decision about a gate that is about to open. Temporal repeats it until
-// the journal answers, without which the gate could not be recorded, either.
+// lookUp looks for a standing decision about a gate that is about to open, and for room in the quotas. Temporal repeats
+// it until the journal answers, without which the gate could not be recorded, either.
 func (p *planPart) lookUp(ctx workflow.Context, a machine.Activity, t *opt.Task) (workflow.Future, outcome) {
 	options := loadOptions()
 	options.ActivityID, options.Summary = a.Key, "Standing decisions about "+t.Name
+	options.RetryPolicy.NonRetryableErrorTypes = []string{activities.QuotaError}
 	f := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, options), acts.LookUp, p.m.State.QuestionOf(a, a2a.At(workflow.Now(ctx))))
 	return f, func(ctx workflow.Context, f workflow.Future) machine.Input {
 		in := machine.Looked{Key: a.Key}

@@ -12,6 +12,7 @@ import (
 	"longhaul/api/service"
 	"longhaul/api/service/servicetest"
 	"longhaul/opt"
+	"longhaul/opt/access"
 	"longhaul/opt/shown"
 )
 
@@ -103,6 +104,27 @@ func TestOverview_capacity(t *testing.T) {
 	p := s.signedIn(t, "acme/ann runs:read").get("/console/")
 	p.wants(t, "tasks 1,200 for up to 1 min 30 s 2", "records 0 none", "Worker 1 150 of 200", "!7@one", "Budgets of open objectives, the least left first Do it 4,000 of 5,000 tokens, cost 0.10 of 1.00", "!Spend it")
 	s.signedIn(t, "acme/ann runs:read costs:read").get("/console/").wants(t, "7@one 150 of 200")
+}
+
+// A step that a quota holds back says why on the pages of its objective, and the overview shows the quotas of the tenant
+// and what waits, of its own alone.
+func TestOverview_quotas(t *testing.T) {
+	quotas, err := access.Quotas{}.With("acme:tokens-per-day=5000", "cost-in-all=9", "context-calls-in-all=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const why = "Waits for the quota tokens-per-day of the tenant: 5,000 of 5,000 used."
+	s := beginService(t, servicetest.Config{Planner: approving, Script: func(w opt.Work) servicetest.Play {
+		if w.Leg > 0 {
+			return servicetest.Play{Held: why}
+		}
+		return servicetest.Play{Outcome: &opt.Outcome{State: opt.TaskWorking, Usage: &opt.Usage{Input: 5000}, Park: &opt.Park{}}}
+	}}, func(c *service.Config) { c.Quotas = quotas })
+	id := s.send(t, "acme/ann", "Do it")
+	b := s.signedIn(t, "acme/ann runs:read")
+	b.get("/console/objectives/"+id).wants(t, why+" This holds back Approve", "!Works on")
+	b.get("/console/").wants(t, "Quotas, the least left first tokens-per-day 5000 of 5000: new work is refused, and next steps wait until ", "cost-in-all 0.00 of 9.00", "!context-calls", "Wait for quotas, by context 1 ")
+	s.signedIn(t, "umbrella/eve runs:read").get("/console/").wants(t, "!tokens-per-day", "!by context 1")
 }
 
 // The overview says if Temporal does not answer, and shows the rest.

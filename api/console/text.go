@@ -237,6 +237,7 @@ var reasons = map[string]string{
 	opt.ReasonTimeout:         "no answer came in time",
 	opt.ByHand:                "moved by hand",
 	opt.ReasonLinked:          "as the task that stands in for it",
+	opt.HeldByQuota:           "waits for a quota",
 	opt.SentBack:              "sent back, and made again",
 	opt.PausedByClient:        "by a client",
 	opt.PausedByObjective:     "with its objective",

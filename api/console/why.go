@@ -37,7 +37,7 @@ func whyOf(v *visit, o *opt.Objective, c *shown.Course, position int) (why, erro
 		return w, nil
 	}
 	if w, ok := whyWorks(o, c); ok {
-		if workers, known := v.cfg.Service.Overviews.Workforce(v.r.Context()); known && workers.Absent() {
+		if workers, known := v.cfg.Service.Overviews.Workforce(v.r.Context()); known && workers.Absent() && w.Did != "" {
 			w.Before = "No worker runs tasks now. It waits for one with"
 		}
 		return w, nil
@@ -100,26 +100,48 @@ func peopleText(g *opt.Gate) string {
 	return names[0]
 }
 
-// whyWorks returns the task that has run for the longest time.
+// whyWorks returns the task that has run for the longest time, or one that a quota holds back if none runs.
 func whyWorks(o *opt.Objective, c *shown.Course) (w why, ok bool) {
 	var longest *opt.Task
 	var since a2a.Time
-	n := 0
+	var held *opt.Task
+	n, holds := 0, 0
 	for _, p := range o.Plans {
 		for _, t := range p.Running() {
 			spans := c.Tasks[t.ID]
-			if len(spans) == 0 {
-				continue
-			}
-			if n++; longest == nil || spans[0].From.Millis() < since.Millis() {
-				longest, since = t, spans[0].From
+			switch {
+			case t.Reason == opt.HeldByQuota:
+				if holds++; held == nil {
+					held = t
+				}
+			case len(spans) == 0:
+			default:
+				if n++; longest == nil || spans[0].From.Millis() < since.Millis() {
+					longest, since = t, spans[0].From
+				}
 			}
 		}
 	}
 	if longest == nil {
-		return w, false
+		return whyHeld(o, c, held, holds)
 	}
 	w = why{Before: "Works on", Link: shorten(a2a.Visible(longest.Name), titleLetters), Path: taskPath(o.ID, taskKey(longest)), Did: "begun", Since: since}
+	if n > 1 {
+		w.After = "and " + opt.Count(n-1, "other task")
+	}
+	return w, true
+}
+
+// whyHeld returns the quota that holds back the next steps of n tasks, of which t is one; nil for none.
+func whyHeld(o *opt.Objective, c *shown.Course, t *opt.Task, n int) (w why, ok bool) {
+	if t == nil {
+		return w, false
+	}
+	text := "A quota is used up."
+	if spans := c.Tasks[t.ID]; len(spans) > 0 {
+		text = cmp.Or(spans[len(spans)-1].Text, text)
+	}
+	w = why{Before: shorten(a2a.Visible(text), 300) + " This holds back", Link: shorten(a2a.Visible(t.Name), titleLetters), Path: taskPath(o.ID, taskKey(t))}
 	if n > 1 {
 		w.After = "and " + opt.Count(n-1, "other task")
 	}

@@ -278,7 +278,7 @@ func (s *Messages) newObjective(c *call.Call, p SendParams, id string) opt.Objec
 	o := opt.Objective{
 		ID: id, ContextID: id, Tenant: c.Tenant, Principal: c.Principal,
 		Name: p.Hints.SuggestedName, Status: opt.ObjectiveSubmitted, Root: opt.TaskSubmitted,
-		CreatedAt: now, UpdatedAt: now, Attempt: 1, Revision: 1, MessageID: m.MessageID, Digest: opt.DigestUnder(s.IDs.ReplacingKey(c), p.light), Limits: s.Plans.Limits,
+		CreatedAt: now, UpdatedAt: now, Attempt: 1, Revision: 1, MessageID: m.MessageID, Digest: opt.DigestUnder(s.IDs.ReplacingKey(c), p.light), Limits: s.Quotas.Counted(s.Plans.Limits, c.Tenant),
 	}
 	if h := p.Hints.Objective; h != nil {
 		o.Name, o.Description = cmp.Or(o.Name, h.Name), h.Description

@@ -6,8 +6,8 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/api/call"
+	"longhaul/api/read"
 	"longhaul/opt"
-	"longhaul/opt/access"
 	"longhaul/opt/rehearse"
 	"longhaul/opt/shown"
 )
@@ -22,14 +22,14 @@ type Rehearsals struct {
 	messages *Messages
 	runs     RunFinder
 	limits   opt.Limits
-	quotas   access.Quotas
+	quotas   read.Quotas
 
 	turn    chan struct{} // one at a time: each takes a while of the processor
 	tenants sync.Map      // that have or wait for the turn: each once, so that none keeps others from it
 }
 
 // NewRehearsals returns rehearsals of messages to m, under the limits of the server.
-func NewRehearsals(m *Messages, runs RunFinder, limits opt.Limits, quotas access.Quotas) *Rehearsals {
+func NewRehearsals(m *Messages, runs RunFinder, limits opt.Limits, quotas read.Quotas) *Rehearsals {
 	return &Rehearsals{messages: m, runs: runs, limits: limits, quotas: quotas, turn: make(chan struct{}, 1)}
 }
 
@@ -65,8 +65,13 @@ func (s *Rehearsals) RehearseObjective(ctx context.Context, c *call.Call, p Send
 		return rehearse.Planned{Plans: specs, Planner: d.Planner, Reason: d.Reason}
 	}
 	a := rehearse.Assumptions{
-		Requester: c.Principal, Tenant: c.Tenant, At: s.messages.Now().UTC(), Budget: opt.BudgetOf(p.Message), Limits: s.limits, Quotas: s.quotas, Steps: mostSteps, Stopped: ctx.Err,
+		Requester: c.Principal, Tenant: c.Tenant, At: s.messages.Now().UTC(), Budget: opt.BudgetOf(p.Message), Limits: s.limits, Quotas: s.quotas.Limits, Steps: mostSteps, Stopped: ctx.Err,
 		Unnamed: c.RequireScopes(call.RespondApprovals) != nil,
+	}
+	if c.RequireScopes(call.ReadRuns) == nil {
+		if a.Used, err = s.quotas.ListQuotas(ctx, c, read.QuotaParams{ContextID: p.Message.ContextID}); err != nil {
+			return nil, err
+		}
 	}
 	return rehearse.RunFrom(planned, p.Message, a, func(planner string) ([]rehearse.PastRun, error) { return s.past(ctx, c, planner) })
 }

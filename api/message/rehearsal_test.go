@@ -9,9 +9,9 @@ import (
 	"longhaul/a2a"
 	"longhaul/api/call"
 	"longhaul/api/message"
+	"longhaul/api/read"
 	"longhaul/api/write"
 	"longhaul/opt"
-	"longhaul/opt/access"
 	"longhaul/opt/shown"
 )
 
@@ -34,7 +34,7 @@ func (f slowFinder) SearchObjectives(context.Context, string, shown.ObjectiveSea
 // While a tenant rehearses it gets no other rehearsal, and others wait for their turn, as long as they want.
 func TestRehearsals_turns(t *testing.T) {
 	finder := slowFinder{make(chan struct{}), make(chan struct{})}
-	s := message.NewRehearsals(&message.Messages{Agent: planning{}, Now: time.Now, Plans: write.PlanRules{Executor: func(string) error { return nil }}}, finder, opt.Limits{}, access.Quotas{})
+	s := message.NewRehearsals(&message.Messages{Agent: planning{}, Now: time.Now, Plans: write.PlanRules{Executor: func(string) error { return nil }}}, finder, opt.Limits{}, read.Quotas{})
 	rehearse := func(ctx context.Context, tenant string) error {
 		c := &call.Call{Caller: call.Caller{Tenant: tenant, Principal: "ann", Scopes: []call.Scope{call.CreateRuns, call.ReadRuns}}}
 		_, err := s.RehearseObjective(ctx, c, message.SendParams{Message: a2a.Message{MessageID: "m", Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart("go")}}})

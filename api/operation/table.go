@@ -120,6 +120,9 @@ func pages(p *service.Service) []*Operation {
 		&Operation{ID: "ListCosts", Scopes: may(call.ReadRuns, call.ReadCosts), Routes: []string{get + "costs"}, Text: "List what contexts or models of the tenant have cost, or all tenants, the highest first",
 			Query: words("by since until pageSize"), Gives: "CostList", Body: reply(wire.Read, p.Costs.ListCosts, wire.CostList)},
 
+		&Operation{ID: "ListQuotas", Scopes: reads, Routes: []string{get + "quotas"}, Text: "List what work has used of the quotas of the tenant, and of a context, the one nearest to its limit first",
+			Query: words("contextId"), Gives: "QuotaList", Body: reply(wire.Read, p.Used.ListQuotas, wire.QuotaList)},
+
 		&Operation{ID: "ListSchedules", Scopes: reads, Routes: []string{get + "schedules"}, Text: "List schedules, each with its next times and its latest run",
 			Gives: "ScheduleList", Body: reply(wire.Read, p.Schedules.ListSchedules, wire.ScheduleList)},
 		&Operation{ID: "CreateSchedule", Scopes: times, Routes: []string{post + "schedules"}, Text: "Have objectives started at times",

@@ -7,6 +7,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/api/call"
+	"longhaul/opt/access"
 	"longhaul/opt/shown"
 )
 
@@ -27,6 +28,8 @@ type OverviewOf struct {
 	Since a2a.Time     // the hour with which Ended and Costs begin
 	Costs []shown.Cost // of models, the highest
 
+	Quotas []access.Use // of what all work uses, the one nearest to its limit first
+
 	Workforce shown.Workforce
 	Asked     bool // about Workforce
 	Answers   bool // Temporal has said it just now
@@ -41,6 +44,7 @@ type OverviewReader interface {
 // Overviews makes overviews, and keeps each for a moment.
 type Overviews struct {
 	journal OverviewReader
+	quotas  Quotas
 	workers workforce
 	now     func() time.Time
 
@@ -48,8 +52,8 @@ type Overviews struct {
 	kept map[string]OverviewOf // by tenant
 }
 
-func NewOverviews(j OverviewReader, ask AskWorkforce, now func() time.Time) *Overviews {
-	return &Overviews{journal: j, workers: workforce{ask: ask, now: now}, now: now, kept: map[string]OverviewOf{}}
+func NewOverviews(j OverviewReader, quotas Quotas, ask AskWorkforce, now func() time.Time) *Overviews {
+	return &Overviews{journal: j, quotas: quotas, workers: workforce{ask: ask, now: now}, now: now, kept: map[string]OverviewOf{}}
 }
 
 // GetOverview returns what the work of the caller's tenant looks like, now or a second ago.
@@ -68,6 +72,9 @@ func (s *Overviews) GetOverview(ctx context.Context, c *call.Call) (OverviewOf, 
 		return OverviewOf{}, err
 	}
 	out := OverviewOf{Overview: v, At: a2a.At(now), Since: since, Costs: costs}
+	if out.Quotas, err = s.quotas.ListQuotas(ctx, c, QuotaParams{}); err != nil {
+		return OverviewOf{}, err
+	}
 	out.Asked = s.workers.ask != nil
 	out.Workforce, out.Answers = s.Workforce(ctx)
 	s.mu.Lock()

@@ -164,6 +164,7 @@ type Service struct {
 	Forks      work.Forks          // objectives/fork
 	Overviews  *read.Overviews     // of all objectives of a tenant
 	Costs      read.Costs          // of models
+	Used       read.Quotas         // what tenants have used of them
 	Compared   read.Comparisons    // of objectives
 	Work       work.Objectives     // changes of objectives and plans
 	TaskWork   work.Tasks          // changes of plan tasks, and tasks/cancel
@@ -217,7 +218,8 @@ func New(cfg Config) *Service {
 		Agent: cfg.Agent, Accepts: card.OrDefault(cfg.Card.InputModes), Watch: cfg.Watch, BlockingWait: cfg.BlockingWait, ReplyWait: cfg.ReplyWait, Observer: cfg.Observer, Now: cfg.Now, Deputies: message.Deputies{Seats: cfg.Absences},
 	}
 	s.Previews = message.Previews{Messages: s.Messages}
-	s.Rehearsals = message.NewRehearsals(s.Messages, j, cfg.Limits, cfg.Quotas)
+	s.Used = read.Quotas{Limits: cfg.Quotas, Journal: j, Now: cfg.Now}
+	s.Rehearsals = message.NewRehearsals(s.Messages, j, cfg.Limits, s.Used)
 	s.Gates, s.Decisions = gate.Gates{Journal: j, Read: reads, Pages: pages, Messages: s.Messages}, read.Decisions{Journal: j, Pages: pages, Now: cfg.Now, SignHead: cfg.SignHead}
 	s.Samples = message.Samples{Messages: s.Messages, Pushes: s.Pushes, IDs: ids, CheckURL: cfg.CheckSample}
 	s.Callbacks = receive.New(j, out.Callback, cfg.Log)
@@ -241,7 +243,7 @@ func New(cfg Config) *Service {
 func (s *Service) readers(cfg Config, reads read.Reader, pages *call.Pages) {
 	j := cfg.Journal
 	s.Tasks, s.Records = &read.Tasks{Journal: j, Read: reads, Pages: pages, Links: cfg.Links}, read.Records{Journal: cfg.Pushes, Read: reads, Pushes: s.Pushes.Pushes(), Links: cfg.Links}
-	s.Objectives, s.Overviews = &read.Objectives{Journal: j, Read: reads, Pages: pages}, read.NewOverviews(j, cfg.Workforce, cfg.Now)
+	s.Objectives, s.Overviews = &read.Objectives{Journal: j, Read: reads, Pages: pages}, read.NewOverviews(j, s.Used, cfg.Workforce, cfg.Now)
 	s.Costs, s.Compared = read.Costs{Journal: j}, read.Comparisons{Read: reads}
 	s.Events = &read.Events{Journal: j, Read: reads, Pages: pages}
 }

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"longhaul/api/gate"
+	"longhaul/opt/access"
 	"longhaul/opt/outbox"
 	"longhaul/opt/shown"
 	"longhaul/opt/timetable"
@@ -29,6 +30,11 @@ func InterruptPage(_ Version, p gate.InterruptPage) any {
 // CostList returns what some have cost.
 func CostList(_ Version, list []shown.Cost) any {
 	return optwire.CostList{Costs: optwire.Each(list, optwire.CostOf)}
+}
+
+// QuotaList returns how much of quotas is used.
+func QuotaList(_ Version, list []access.Use) any {
+	return optwire.QuotaList{Quotas: optwire.Each(list, optwire.QuotaOf)}
 }
 
 // Schedule returns a schedule.

@@ -47,7 +47,7 @@ func (s *Maker) CreateObjective(ctx context.Context, c *call.Call, p CreateObjec
 		Objective: opt.Objective{
 			ID: id, ContextID: id, Tenant: c.Tenant, Principal: c.Principal, Name: p.Name, Description: p.Description, Digest: digest,
 			Status: opt.ObjectiveSubmitted, Root: opt.TaskSubmitted, Metadata: p.Metadata,
-			CreatedAt: now, UpdatedAt: now, Attempt: 1, Revision: 1, Limits: s.Limits,
+			CreatedAt: now, UpdatedAt: now, Attempt: 1, Revision: 1, Limits: s.Quotas.Counted(s.Limits, c.Tenant),
 		},
 	}
 	c.SetIDs(id, "")

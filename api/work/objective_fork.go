@@ -69,7 +69,7 @@ func (s Forks) ForkObjective(ctx context.Context, c *call.Call, p ForkParams) (*
 	now := a2a.At(s.Now())
 	o, blobs, err := s.opening(ctx, p, opt.Objective{
 		ID: id, ContextID: id, Tenant: c.Tenant, Principal: c.Principal, Name: p.Name, Digest: digest, Status: opt.ObjectiveSubmitted, Root: opt.TaskSubmitted,
-		CreatedAt: now, UpdatedAt: now, Attempt: 1, Revision: 1, Limits: s.Limits,
+		CreatedAt: now, UpdatedAt: now, Attempt: 1, Revision: 1, Limits: s.Quotas.Counted(s.Limits, c.Tenant),
 	})
 	if err != nil {
 		return nil, err

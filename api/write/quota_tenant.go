@@ -52,21 +52,24 @@ func (q Quotas) Admit(ctx context.Context, tenant string, names ...access.Quota)
 	return nil
 }
 
+// Counted returns the limits of an objective of a tenant, with what its quotas count.
+func (q Quotas) Counted(l opt.Limits, tenant string) opt.Limits {
+	l.CountsQuestions = q.Limits.Counts(tenant, "questions")
+	return l
+}
+
 // AdmitWork is Admit for new or more work in a context, which also counts what work there has used.
 func (q Quotas) AdmitWork(ctx context.Context, tenant, contextID string, names ...access.Quota) error {
 	if err := q.Admit(ctx, tenant, names...); err != nil {
 		return err
 	}
-	for _, s := range q.Limits.Spent(tenant) {
-		limit := q.Limits.Limit(tenant, s.Quota)
-		used, err := q.Journal.Usage(ctx, tenant, contextID, s.Quota)
-		if err != nil {
-			return fmt.Errorf("read the use of a quota: %w", err)
-		}
-		if used >= limit {
-			q.Observer.Exceeded(string(s.Quota))
-			return spendingExceeded(s, used, limit, q.Now())
-		}
+	uses, err := q.Limits.Uses(tenant, q.Limits.Spent(tenant), q.Now(), func(name access.Quota) (int64, error) { return q.Journal.Usage(ctx, tenant, contextID, name) })
+	if err != nil {
+		return err
+	}
+	if u, full := access.Longest(uses); full {
+		q.Observer.Exceeded(string(u.Quota))
+		return spendingExceeded(u, q.Now())
 	}
 	return nil
 }
@@ -106,18 +109,15 @@ func quotaExceeded(name access.Quota, used, limit int64) *call.Fault {
 }
 
 // spendingExceeded returns the fault for work in a period that has used what it may. The next one has room again.
-func spendingExceeded(s access.Spending, used, limit int64, now time.Time) *call.Fault {
-	of := "tenant"
-	if s.Context {
-		of = "context"
-	}
+func spendingExceeded(u access.Use, now time.Time) *call.Fault {
+	used, limit := u.Text(u.Used), u.Text(u.Limit)
 	f := &call.Fault{
 		Kind: call.QuotaExceeded, Reason: call.ReasonQuota,
-		Message: fmt.Sprintf("The %s has reached its quota of %s: it has used %s of %s", of, s.Quota, s.Text(used), s.Text(limit)),
-		Info:    map[string]string{"quota": string(s.Quota), "used": s.Text(used), "limit": s.Text(limit)},
+		Message: fmt.Sprintf("The %s has reached its quota of %s: it has used %s of %s", u.Of(), u.Quota, used, limit),
+		Info:    map[string]string{"quota": string(u.Quota), "used": used, "limit": limit},
 	}
-	if _, end := s.Begins(now); !end.IsZero() {
-		f.Retry = end.Sub(now).Round(time.Second)
+	if !u.Until.IsZero() {
+		f.Retry = u.Until.Sub(now).Round(time.Second)
 	}
 	return f
 }

@@ -55,7 +55,7 @@ var required = map[string][]string{"Gate": {"kind"}, "Question": {"id", "questio
 // description of the API with all types of their members.
 var pages = []reflect.Type{
 	reflect.TypeFor[wire.PageError](), reflect.TypeFor[wire.Objective](), reflect.TypeFor[wire.TaskRecord](), reflect.TypeFor[wire.Run](), reflect.TypeFor[wire.DeliveryList](),
-	reflect.TypeFor[wire.InterruptPage](), reflect.TypeFor[wire.GateAnswer](), reflect.TypeFor[wire.Answered](), reflect.TypeFor[wire.DecisionPage](), reflect.TypeFor[wire.CostList](), reflect.TypeFor[wire.Comparison](),
+	reflect.TypeFor[wire.InterruptPage](), reflect.TypeFor[wire.GateAnswer](), reflect.TypeFor[wire.Answered](), reflect.TypeFor[wire.DecisionPage](), reflect.TypeFor[wire.CostList](), reflect.TypeFor[wire.QuotaList](), reflect.TypeFor[wire.Comparison](),
 	reflect.TypeFor[wire.StandingList](), reflect.TypeFor[wire.NewStanding](), reflect.TypeFor[wire.AbsenceList](), reflect.TypeFor[wire.NewAbsence](), reflect.TypeFor[wire.ScheduleList](), reflect.TypeFor[wire.NewSchedule](), reflect.TypeFor[wire.ScheduleChange](),
 	reflect.TypeFor[wire.Deleted](), reflect.TypeFor[wire.TriggerRequest](), reflect.TypeFor[wire.Triggered](), reflect.TypeFor[wire.BackfillRequest](), reflect.TypeFor[wire.Backfilled](),
 }

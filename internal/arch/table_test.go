@@ -17,16 +17,16 @@ var rooms = []room{
 	{name: "a2a"},
 	{name: "a2a/codec", imports: []string{"a2a"}}, // its JSON, for server, clients and the agents that we call
 	{name: "opt", imports: []string{"a2a", "opt/worktime"}},
-	{name: "opt/worktime"},                                                                                          // counts working time, of the calendars in gates
-	{name: "opt/shown", imports: []string{"a2a", "opt"}},                                                            // the work as readers see it
-	{name: "opt/outbox", imports: []string{"a2a", "opt", "opt/shown"}},                                              // what goes to receivers; notices contain the gate as shown
-	{name: "opt/access", imports: []string{"a2a", "opt"}},                                                           // keys, sessions and quotas
-	{name: "opt/timetable", imports: []string{"a2a", "opt"}},                                                        // what starts objectives at times
-	{name: "opt/wire", imports: []string{"a2a", "opt", "opt/outbox", "opt/shown", "opt/standing", "opt/timetable"}}, // their JSON, for server and client
-	{name: "opt/standing", imports: []string{"a2a", "opt"}},                                                         // decisions about gates beforehand
-	{name: "opt/fork", imports: []string{"a2a", "opt"}},                                                             // new objectives from events of others
-	{name: "opt/machine", imports: []string{"a2a", "opt"}},                                                          // what objectives, plans and contexts do next
-	{name: "opt/machine/drive", imports: []string{"a2a", "opt", "opt/machine"}},                                     // carries out what they want
+	{name: "opt/worktime"},                                             // counts working time, of the calendars in gates
+	{name: "opt/shown", imports: []string{"a2a", "opt"}},               // the work as readers see it
+	{name: "opt/outbox", imports: []string{"a2a", "opt", "opt/shown"}}, // what goes to receivers; notices contain the gate as shown
+	{name: "opt/access", imports: []string{"a2a", "opt"}},              // keys, sessions and quotas
+	{name: "opt/timetable", imports: []string{"a2a", "opt"}},           // what starts objectives at times
+	{name: "opt/wire", imports: []string{"a2a", "opt", "opt/access", "opt/outbox", "opt/shown", "opt/standing", "opt/timetable"}}, // their JSON, for server and client
+	{name: "opt/standing", imports: []string{"a2a", "opt"}},                                                                       // decisions about gates beforehand
+	{name: "opt/fork", imports: []string{"a2a", "opt"}},                                                                           // new objectives from events of others
+	{name: "opt/machine", imports: []string{"a2a", "opt"}},                                                                        // what objectives, plans and contexts do next
+	{name: "opt/machine/drive", imports: []string{"a2a", "opt", "opt/machine"}},                                                   // carries out what they want
 	{name: "opt/machine/sim", imports: []string{"a2a", "opt", "opt/machine", "opt/machine/drive", "opt/fork",
 		"opt/worktime"}}, // a world without Temporal for them
 
@@ -83,7 +83,7 @@ var rooms = []room{
 
 	{name: "api/call", imports: []string{"a2a", "opt", "opt/shown", "a2a/codec"}}, // the ground of all operations; violations and extensions
 	{name: "api/card", imports: []string{"a2a", "opt", "api/call", "a2a/codec"}},
-	{name: "api/read", imports: []string{"a2a", "opt", "opt/outbox", "opt/shown", "opt/wire", "api/call"}},
+	{name: "api/read", imports: []string{"a2a", "opt", "opt/access", "opt/outbox", "opt/shown", "opt/wire", "api/call"}},
 	{name: "api/write", imports: []string{"a2a", "opt", "opt/access", "opt/shown", "api/call"}},
 	{name: "api/letter", imports: []string{"a2a", "opt", "opt/shown", "api/call",
 		"internal/schema"}}, // of answers
@@ -135,8 +135,8 @@ var rooms = []room{
 			"internal/journal",
 			"api/identity", "api/identity/identitytest", // with which people sign in
 			"internal/seal"}}, // which seals what browsers keep meanwhile
-	{name: "api/callback", imports: append([]string{"a2a", "opt", "opt/wire", "api/operation", "api/service", "api/wire"}, subjects...)},                                     // callbacks are read like messages on the wire
-	{name: "api/wire", imports: append([]string{"a2a", "opt", "opt/fork", "opt/outbox", "opt/shown", "opt/timetable", "a2a/codec", "opt/wire", "api/service"}, subjects...)}, // JSON of the server
+	{name: "api/callback", imports: append([]string{"a2a", "opt", "opt/wire", "api/operation", "api/service", "api/wire"}, subjects...)},                                                   // callbacks are read like messages on the wire
+	{name: "api/wire", imports: append([]string{"a2a", "opt", "opt/access", "opt/fork", "opt/outbox", "opt/shown", "opt/timetable", "a2a/codec", "opt/wire", "api/service"}, subjects...)}, // JSON of the server
 	{name: "api/*", imports: append([]string{"a2a", "opt", "api/service"}, subjects...)},
 	{name: "client", imports: []string{"a2a", "opt", "opt/timetable", "a2a/codec", "opt/wire"}},
 
@@ -189,7 +189,7 @@ var rooms = []room{
 		"internal/serve", // where the journal is
 		"internal/rebuild", "internal/reconcile",
 		"api/call", "api/identity"}}, // the scopes and the form of API keys
-	{name: "internal/commands", imports: []string{"a2a", "opt", "opt/shown", "opt/timetable", "client", "internal/process", "internal/prove",
+	{name: "internal/commands", imports: []string{"a2a", "opt", "opt/access", "opt/shown", "opt/timetable", "client", "internal/process", "internal/prove",
 		"opt/rehearse", "internal/assume", // rehearsals, and the files for them
 		"internal/signing", // checks the signatures of decisions
 		"internal/schema"}, // to send texts of people as JSON where a question takes no text

@@ -3,6 +3,7 @@ package commands
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"longhaul/internal/assume"
 	"longhaul/internal/process"
 	"longhaul/opt"
+	"longhaul/opt/access"
 	"longhaul/opt/rehearse"
 )
 
@@ -48,6 +50,11 @@ func (c *rehearseCommand) Run(p *process.Process, r *remote, planning Planning) 
 	}
 	m := a2a.Message{MessageID: "rehearsal", Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart(c.Message)}}
 	m.Metadata = m.Metadata.WithIf(skill != "", opt.KeySkill, skill)
+	if c.Past > 0 && len(a.Quotas.Spent(opt.DefaultTenant)) == 0 {
+		if a.Used, err = usedNow(p.Ctx, r.client); err != nil {
+			return err
+		}
+	}
 	dated := !a.At.IsZero()
 	if !dated {
 		a.At = time.Now().UTC()
@@ -94,6 +101,24 @@ func pastRuns(ctx context.Context, agent *client.Client, planner string, n int) 
 		runs = append(runs, run)
 	}
 	return runs, nil
+}
+
+// usedNow reads what work has used of the quotas of the tenant; nothing from an agent that does not list it, or not to
+// the caller.
+func usedNow(ctx context.Context, agent *client.Client) (list []access.Use, err error) {
+	page, err := client.Quotas(ctx, agent, "")
+	if _, refused := errors.AsType[*client.Error](err); refused {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, q := range page.Items {
+		if u, ok := q.Use(); ok {
+			list = append(list, u)
+		}
+	}
+	return list, nil
 }
 
 // pastTask reads when a task has ended; never if it is done elsewhere, or was taken over.

@@ -68,10 +68,13 @@ func TestRehearse_assumptions(t *testing.T) {
 	ended := func(at string) func(http.ResponseWriter) {
 		return sendResult(`{"id":"task","status":{"state":"TASK_STATE_COMPLETED","timestamp":"2026-03-01T` + at + `.000Z"}}`)
 	}
-	f := newFakeAgent(t, sendResult(`{"objectives":[`+run("1.50")+`,`+run("2.50")+`]}`), ended("09:10:00"), ended("10:00:00"), ended("09:20:00"), ended("10:00:00"))
+	used := func(w http.ResponseWriter) {
+		fmt.Fprint(w, `{"quotas":[{"quota":"cost-per-day","used":"98.00","limit":"99.00","until":"2026-03-02T00:00:00.000Z"},{"quota":"later","used":"1","limit":"1"}]}`)
+	}
+	f := newFakeAgent(t, used, sendResult(`{"objectives":[`+run("1.50")+`,`+run("2.50")+`]}`), ended("09:10:00"), ended("10:00:00"), ended("09:20:00"), ended("10:00:00"))
 	write("within: 30m\nbudget: {cost: 1}\npeople: [{name: ann, groups: [leads], after: 5m..10m..1h, action: reject}]\n")
 	r := f.run(&rehearsing{rehearseCommand{Playbook: "ship.yaml", Message: "go", Assume: file, Past: 5}})
-	for _, want := range []string{"failed after 25m (80% of ", "from 2 past runs", "Costs 2.00 (80% of ", "rejected by ann", "WARNING Build after ", "WARNING all of it after "} {
+	for _, want := range []string{"failed after 25m (80% of ", "from 2 past runs", "Costs 2.00 (80% of ", "rejected by ann", "WARNING Build after ", "WARNING cost-per-day after ", "WARNING all of it after "} {
 		if !strings.Contains(r.stdout.String(), want) || r.err != nil {
 			t.Errorf("%v: no %q in\n%s", r.err, want, r.stdout.String())
 		}

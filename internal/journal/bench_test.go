@@ -11,6 +11,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/internal/journal"
 	"longhaul/opt"
+	"longhaul/opt/access"
 	"longhaul/opt/shown"
 )
 
@@ -111,5 +112,32 @@ func benchLists(b *testing.B, j *journal.Journal, stored int) {
 			found, total, err := j.Objectives(ctx, tenant, f)
 			return len(found), total, err
 		})
+	}
+}
+
+// BenchmarkUsage reads what counts for a quota, as each step does, of work that has used something 300,000 times:
+// whole, and with most of it added up before.
+func BenchmarkUsage(b *testing.B) {
+	now := time.Now()
+	j := openWith(b, journal.Config{Path: file(b), Sync: "normal", Now: func() time.Time { return now }})
+	o := newObjective()
+	begin(b, j, o)
+	err := j.Script(b.Context(), fmt.Sprintf(`INSERT INTO costs (objective_id, seq, tenant, context_id, plan_id, task_id, model, at, input_tokens, cached_tokens, output_tokens, cost)
+		WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300000)
+		SELECT '%s', -i, '%s', '%s', '', '', 'm', %d - i * 60000, 1, 0, 1, 1 FROM n`, o.ID, tenant, o.ContextID, now.UnixMilli()))
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, quota := range []access.Quota{"cost-in-all", "context-cost-in-all"} {
+		for name, step := range map[string]time.Duration{"whole": time.Hour, "added-up": 0} {
+			b.Run(string(quota)+"/"+name, func(b *testing.B) {
+				for b.Loop() {
+					now = now.Add(step)
+					if n, err := j.Usage(b.Context(), tenant, o.ContextID, quota); n != 300_000 || err != nil {
+						b.Fatal(n, err)
+					}
+				}
+			})
+		}
 	}
 }

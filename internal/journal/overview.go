@@ -43,6 +43,8 @@ func (j objectiveFinder) Overview(ctx context.Context, tenant string, since, now
 		v.Failed = counted(&s, "SELECT reason FROM tasks"+c.Dialect.IndexedBy("tasks_failed")+`
 			WHERE tenant = $1 AND length(plan_id) > 0 AND state IN ('failed', 'rejected') AND status_at >= $2`, tenant, since.Millis())
 		v.Queues = counted(&s, "SELECT context_id FROM objectives"+c.Dialect.IndexedBy("objectives_queued")+" WHERE tenant = $1 AND queued_at <> 0", tenant)
+		v.Held = counted(&s, "SELECT context_id FROM tasks"+c.Dialect.IndexedBy("tasks_open")+" WHERE tenant = $1 AND ended = 0 AND shown = $2 AND reason = $3",
+			tenant, string(opt.TaskWorking.A2A()), opt.HeldByQuota)
 		v.Ages, v.Spent = ages(&s, tenant, now), spent(&s, tenant)
 		return v, s.Err
 	})

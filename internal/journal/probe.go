@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"longhaul/internal/journal/db"
+	"longhaul/opt"
 )
 
 const (
@@ -86,6 +87,7 @@ type Depth struct {
 	Working    int64            // objectives that have begun, have not ended and do not wait for their turn
 	Tasks      map[string]int64 // tasks of plans that have begun and not ended, by state
 	Deliveries int64            // that are due
+	Held       int64            // of Tasks, that wait for a quota
 	Questions  int64            // of Tasks, that have waited for a person since before a time
 }
 
@@ -96,10 +98,11 @@ func (p *probe) Depth(ctx context.Context, since time.Time) (d Depth, err error)
 	err = p.db.Read(ctx, func(c *db.Conn) error {
 		s := db.Steps{C: c}
 		for query, to := range map[string]*int64{
-			"SELECT COUNT(*) FROM objectives WHERE queued_at <> 0":                            &d.Queued,
-			"SELECT COUNT(*) FROM objectives WHERE begun = 1 AND ended = 0 AND queued_at = 0": &d.Working,
-			"SELECT COUNT(*) FROM objectives WHERE stuck <> ''":                               &d.Stuck,
-			"SELECT COUNT(*) FROM deliveries WHERE status = 'due'":                            &d.Deliveries,
+			"SELECT COUNT(*) FROM objectives WHERE queued_at <> 0":                               &d.Queued,
+			"SELECT COUNT(*) FROM objectives WHERE begun = 1 AND ended = 0 AND queued_at = 0":    &d.Working,
+			"SELECT COUNT(*) FROM objectives WHERE stuck <> ''":                                  &d.Stuck,
+			"SELECT COUNT(*) FROM deliveries WHERE status = 'due'":                               &d.Deliveries,
+			"SELECT COUNT(*) FROM tasks WHERE active = 1 AND reason = '" + opt.HeldByQuota + "'": &d.Held,
 		} {
 			s.Get(query, nil, to)
 		}

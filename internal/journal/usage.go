@@ -134,8 +134,8 @@ func (j usage) spent(ctx context.Context, tenant, contextID string, s access.Spe
 		if err != nil {
 			return 0, err
 		}
-		u, err := usedIn(c, k, until, 1<<62)
-		return s.Of(before.Plus(u)), err
+		u, err := k.since(c, until)
+		return s.Amount(before.Plus(u)), err
 	})
 }
 
@@ -146,20 +146,35 @@ func (s *settledSum) read(c *db.Conn, k settledKey, until int64) (opt.Usage, int
 	if until = max(until, k.begin); s.until != 0 && until-s.until < settledAfter.Milliseconds() {
 		return s.used, s.until, nil
 	}
-	u, err := usedIn(c, k, k.begin, until)
+	u, err := k.before(c, until)
 	if err == nil {
 		s.used, s.until = u, until
 	}
 	return u, until, err
 }
 
-// usedIn adds up the use from a time on, until another.
-func usedIn(c *db.Conn, k settledKey, from, until int64) (u opt.Usage, err error) {
-	where, args := "tenant = $1", db.Args{k.tenant, from, until}
+// before adds up the use from the begin until a time: of a context, the rows of its objectives, which may be few of
+// those of its tenant.
+func (k settledKey) before(c *db.Conn, until int64) (u opt.Usage, err error) {
+	where, args := "tenant = $1", db.Args{k.tenant, k.begin, until}
 	if k.contextID != "" {
 		where, args = "objective_id "+c.Dialect.In("SELECT id FROM objectives WHERE tenant = $1 AND context_id = $4"), append(args, k.contextID)
 	}
-	err = c.Each("SELECT "+sums+" FROM costs WHERE "+where+" AND at >= $2 AND at < $3 HAVING COUNT(*) > 0", args, func(row db.Scanner) error {
+	return used(c, where+" AND at >= $2 AND at < $3", args)
+}
+
+// since adds up the use from a time on: rows of the tenant of some minutes, however many its contexts have in all.
+func (k settledKey) since(c *db.Conn, from int64) (opt.Usage, error) {
+	where, args := "tenant = $1 AND at >= $2", db.Args{k.tenant, from}
+	if k.contextID != "" {
+		where, args = where+" AND context_id = $3", append(args, k.contextID)
+	}
+	return used(c, where, args)
+}
+
+// used adds up the use in some rows.
+func used(c *db.Conn, where string, args db.Args) (u opt.Usage, err error) {
+	err = c.Each("SELECT "+sums+" FROM costs WHERE "+where+" HAVING COUNT(*) > 0", args, func(row db.Scanner) error {
 		return scanSums(row, &u)
 	})
 	return u, err

@@ -131,6 +131,17 @@ func TestJournal_Usage_settled(t *testing.T) {
 		now = now.AddDate(0, 1, 0)
 		check("next month", "calls-per-month", 0)
 		check("next month", "calls-in-all", 9)
+		now = time.Date(2026, 6, 30, 23, 59, 59, 999_000_000, time.UTC)
+		uses(now)
+		check("before midnight", "calls-per-day", 1)
+		check("before midnight", "context-calls-per-month", 1)
+		now = now.Add(time.Millisecond)
+		check("at midnight", "calls-per-day", 0)
+		check("at the end of the month", "context-calls-per-month", 0)
+		uses(now.Add(-time.Millisecond)) // is late: it began before
+		uses(now)
+		check("after midnight", "calls-per-day", 1)
+		check("after the end of the month", "context-calls-per-month", 1)
 	})
 }
 
@@ -172,5 +183,37 @@ func TestJournal_TakeNotice(t *testing.T) {
 		got = append(got, take(tenant, "c"), take(tenant, "d"))
 		want := []string{"a", "b", "a", "waits 50m0s", "c", "c", "waits 10m0s"}
 		equal(t, "places", want, got)
+	})
+}
+
+// A task that a quota holds back counts until it says that it works; other texts about work leave reasons alone.
+func TestJournal_held(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		j, o := open(), newObjective()
+		s := begin(t, j, o)
+		s.record(planAdded(o, 0, 2))
+		moved := s.moved(0, 0, opt.TaskWorking)
+		moved.Reason, moved.Status = opt.HeldByQuota, a2a.AgentMessage(o.ContextID, moved.TaskID, ":progress-1", "Waits.")
+		s.record(moved)
+		check := func(when string, want int64, said string) {
+			t.Helper()
+			d, err := j.Depth(t.Context(), time.Now())
+			v, wrong := j.Overview(t.Context(), tenant, at(0), at(1))
+			held := int64(0)
+			if len(v.Held) > 0 && v.Held[0].Of == o.ContextID {
+				held = int64(v.Held[0].N)
+			}
+			if err != nil || wrong != nil || d.Held != want || held != want {
+				t.Errorf("%s: %d are held, and %+v, %v, %v", when, d.Held, v.Held, err, wrong)
+			}
+			equal(t, when, said, s.view(moved.TaskID).Task.Status.Message.Text())
+		}
+		check("held", 1, "Waits.")
+		works := opt.Event{
+			N: 1, Kind: opt.TaskProgressed, At: at(2), PlanID: moved.PlanID, TaskID: moved.TaskID, From: moved.To, To: moved.To, Round: 1, Attempt: 1, Try: 1,
+			Status: a2a.AgentMessage(o.ContextID, moved.TaskID, ":progress-2", "Works."),
+		}
+		must(t, j.Record(t.Context(), opt.Batch{ObjectiveID: o.ID, Source: moved.TaskID + "#1.1.1", Events: []opt.Event{works}}))
+		check("works", 0, "Works.")
 	})
 }

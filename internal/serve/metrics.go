@@ -101,7 +101,7 @@ func addDepthMetrics(m *metrics.Metrics, j *journal.Journal) {
 			depth, err := j.Depth(ctx, time.Now().Add(-24*time.Hour))
 			out := map[string]float64{
 				"objectives-queued": float64(depth.Queued), "objectives-stuck": float64(depth.Stuck), "objectives-working": float64(depth.Working), "deliveries-due": float64(depth.Deliveries),
-				"questions-day-old": float64(depth.Questions),
+				"questions-day-old": float64(depth.Questions), "tasks-held": float64(depth.Held),
 			}
 			for state, n := range depth.Tasks {
 				out["tasks-"+state] = float64(n)

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"longhaul/opt"
 )
 
 // A Quota names something of which one tenant may use a limited amount.
@@ -64,9 +62,8 @@ func (q Quotas) With(texts ...string) (Quotas, error) {
 		}
 		limit, ok := ParseAmount(text[at+1:], of.quota == StoredBytes)
 		spending, spent := of.quota.Spending()
-		if spent && spending.Kind == "cost" {
-			var cost opt.Money
-			ok, limit = cost.UnmarshalText([]byte(text[at+1:])) == nil && cost >= 0, int64(cost)
+		if spent {
+			limit, ok = spending.Parse(text[at+1:])
 		}
 		if !ok || !spent && !slices.Contains(AllQuotas, of.quota) {
 			return q, fmt.Errorf("%q is not QUOTA=N or TENANT:QUOTA=N, such as open-gates=500, with one of %v or such as cost-per-day, tokens-per-month and context-calls-in-all, and 0 for no limit", text, AllQuotas)

@@ -1,6 +1,7 @@
 package access_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -60,5 +61,38 @@ func TestSpending(t *testing.T) {
 	want := []string{"tokens-per-month false 2027-01-01 2027-02-01", "cost-in-all false 0001-01-01 0001-01-01", "context-calls-per-day true 2027-01-01 2027-01-02"}
 	if !slices.Equal(got, want) || len(q.Spent("globex")) != 1 || access.DefaultQuotas().Spent("acme") != nil {
 		t.Errorf("%q, want %q; and %v", got, want, q.Spent("globex"))
+	}
+}
+
+// Of the quotas that are used up, the one that lasts the longest is named, with its end: the next midnight, or the next
+// month in UTC, or never by itself.
+func TestUses(t *testing.T) {
+	q, err := access.Quotas{}.With("cost-per-day=50", "tokens-per-month=5", "acme:calls-in-all=1", "context-questions-per-day=2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const midnight = "until 2028-03-01 00:00 UTC."
+	now := time.Date(2028, 2, 29, 23, 59, 59, 999, time.UTC)
+	for name, tt := range map[string]struct {
+		tenant string
+		used   map[access.Quota]int64
+		want   string
+	}{
+		"below":      {"acme", map[access.Quota]int64{"cost-per-day": 49_999_999, "tokens-per-month": 4}, ""},
+		"a day":      {"acme", map[access.Quota]int64{"cost-per-day": 50_000_000}, "Waits for the quota cost-per-day of the tenant: 50.00 of 50.00 used, " + midnight},
+		"a context":  {"globex", map[access.Quota]int64{"context-questions-per-day": 3, "calls-in-all": 9}, "Waits for the quota context-questions-per-day of the context: 3 of 2 used, " + midnight},
+		"the longer": {"acme", map[access.Quota]int64{"cost-per-day": 60_000_000, "calls-in-all": 1, "tokens-per-month": 9}, "Waits for the quota calls-in-all of the tenant: 1 of 1 used, until the limit is raised."},
+	} {
+		uses, err := q.Uses(tt.tenant, q.Spent(tt.tenant), now, func(of access.Quota) (int64, error) { return tt.used[of], nil })
+		longest, full := access.Longest(uses)
+		if full != (tt.want != "") || err != nil || full && longest.Wait() != tt.want {
+			t.Errorf("%s: %q %t, %v, want %q", name, longest.Wait(), full, err, tt.want)
+		}
+	}
+	if _, err := q.Uses("acme", q.Spent("acme"), now, func(access.Quota) (int64, error) { return 0, errors.ErrUnsupported }); !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("without the use: %v", err)
+	}
+	if !q.Counts("acme", "calls") || q.Counts("globex", "calls") {
+		t.Error("a quota of one tenant counts for another")
 	}
 }

@@ -1,6 +1,7 @@
 package access
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -57,8 +58,8 @@ func (s Spending) Begins(now time.Time) (begin, end time.Time) {
 	return begin, end
 }
 
-// Of returns what counts of a usage: the cost in millionths.
-func (s Spending) Of(u opt.Usage) int64 {
+// Amount returns what counts of a usage: the cost in millionths.
+func (s Spending) Amount(u opt.Usage) int64 {
 	return map[string]int64{"tokens": u.Input + u.Output, "cost": int64(u.Cost), "questions": u.Questions, "calls": u.Calls}[s.Kind]
 }
 
@@ -68,6 +69,50 @@ func (s Spending) Text(n int64) string {
 		return opt.Money(n).String()
 	}
 	return strconv.FormatInt(n, 10)
+}
+
+// A Use is how much of a [Spending] is used.
+type Use struct {
+	Spending
+	Used, Limit int64
+	Until       time.Time // when the present period ends; zero for never
+}
+
+// Full reports whether the quota is used up: new work is refused, and next steps wait.
+func (u Use) Full() bool { return u.Used >= u.Limit }
+
+// Share returns how much of the limit is used; 1 is all.
+func (u Use) Share() float64 { return float64(u.Used) / float64(u.Limit) }
+
+// Of returns whose quota it is.
+func (u Use) Of() string {
+	if u.Context {
+		return "context"
+	}
+	return "tenant"
+}
+
+// Wait says why a step waits, and until when.
+func (u Use) Wait() string {
+	return fmt.Sprintf("Waits for the quota %s of the %s: %s of %s used, %s.", u.Quota, u.Of(), u.Text(u.Used), u.Text(u.Limit), u.End())
+}
+
+// End says until when work waits for a quota that is used up.
+func (u Use) End() string {
+	if u.Until.IsZero() {
+		return "until the limit is raised"
+	}
+	return "until " + u.Until.Format("2006-01-02 15:04 MST")
+}
+
+// Parse reads an amount, and reports whether it is one of 0 or more.
+func (s Spending) Parse(text string) (n int64, ok bool) {
+	if s.Kind != "cost" {
+		return ParseAmount(text, false)
+	}
+	var cost opt.Money
+	err := cost.UnmarshalText([]byte(text))
+	return int64(cost), err == nil && cost >= 0
 }
 
 // Spent lists the quotas of what work uses that limit a tenant, in a stable order.
@@ -81,4 +126,32 @@ func (q Quotas) Spent(tenant string) (list []Spending) {
 		}
 	}
 	return list
+}
+
+// Uses returns how much of some quotas of a tenant is used, as used says.
+func (q Quotas) Uses(tenant string, of []Spending, now time.Time, used func(Quota) (int64, error)) (list []Use, err error) {
+	for _, s := range of {
+		u := Use{Spending: s, Limit: q.Limit(tenant, s.Quota)}
+		_, u.Until = s.Begins(now)
+		if u.Used, err = used(s.Quota); err != nil {
+			return nil, fmt.Errorf("read the use of the quota %s: %w", s.Quota, err)
+		}
+		list = append(list, u)
+	}
+	return list, nil
+}
+
+// Longest returns the use that keeps work waiting for the longest time; ok is false if none does.
+func Longest(list []Use) (longest Use, ok bool) {
+	for _, u := range list {
+		if u.Full() && (!ok || !longest.Until.IsZero() && (u.Until.IsZero() || u.Until.After(longest.Until))) {
+			longest, ok = u, true
+		}
+	}
+	return longest, ok
+}
+
+// Counts reports whether a quota limits what the work of a tenant uses of a kind, such as questions.
+func (q Quotas) Counts(tenant, kind string) bool {
+	return slices.ContainsFunc(q.Spent(tenant), func(s Spending) bool { return s.Kind == kind })
 }

@@ -51,6 +51,9 @@ type Rewound struct {
 // before one of its plans, or either to before it was begun again.
 type Forgotten struct{}
 
+// Held says that an activity was sent back before it began, since a quota is used up. It begins again later.
+type Held struct{ Key, Text string }
+
 // Letter is a message of a client.
 type Letter struct{ opt.Letter }
 
@@ -227,6 +230,7 @@ func (ObjectiveLost) input() {}
 func (Made) input()          {}
 func (Loaded) input()        {}
 func (Ended) input()         {}
+func (Held) input()          {}
 func (Callback) input()      {}
 func (Watched) input()       {}
 func (Followed) input()      {}

@@ -55,6 +55,8 @@ type Work struct {
 	Asked     *opt.Gate      `json:"asked,omitempty"`     // with Opens: the gate of the executor; nil for that of the task itself
 	Needs     opt.Usage      `json:"needs,omitzero"`      // of the next leg, which have not been counted
 	Held      bool           `json:"held,omitempty"`      // the next step, or with Opens the gate, waits for room in the budget
+	Quota     bool           `json:"quota,omitempty"`     // a quota holds the activity back, as clients know
+	Collects  bool           `json:"collects,omitempty"`  // the activity takes in work elsewhere, and needs no more of what quotas count
 	Overspent string         `json:"overspent,omitempty"` // with Canceling: why the task fails after that
 }
 
@@ -140,8 +142,10 @@ func (w *Work) waits(t *opt.Task) string {
 
 // end notes that the activity of w has ended, and reports whether it was being stopped.
 func (w *Work) end() (stopped bool) {
-	stopped = w.Stop
-	w.Running, w.Stop = false, false
+	if stopped = w.Stop; w.Quota {
+		w.Said = "" // a wait after this one is shown again
+	}
+	w.Running, w.Stop, w.Quota = false, false, false
 	return stopped
 }
 
@@ -211,13 +215,18 @@ func (j job) handle(in Input) {
 	if w == nil {
 		return
 	}
+	runs := func(key string) bool { return w.Running && w.key(t) == key }
 	switch in := in.(type) {
 	case Ended:
-		if w.Running && w.key(t) == in.Key {
+		if runs(in.Key) {
 			j.ended(in)
 		}
+	case Held:
+		if runs(in.Key) {
+			holdBack(j, in.Text)
+		}
 	case Followed:
-		if w.Running && w.key(t) == in.Key {
+		if runs(in.Key) {
 			j.followed(in)
 		}
 	case Watched:
@@ -225,7 +234,7 @@ func (j job) handle(in Input) {
 			j.watched(in)
 		}
 	case Looked:
-		if w.Running && w.key(t) == in.Key {
+		if runs(in.Key) {
 			j.looked(in.By)
 		}
 	case Callback:
@@ -235,6 +244,15 @@ func (j job) handle(in Input) {
 			w.Due = a2a.Time{}
 		}
 	}
+}
+
+// holdBack notes that a quota holds back the activity of the task, and says why.
+func holdBack(j job, text string) {
+	if j.plan.facts().rules < rulesQuotas {
+		return
+	}
+	j.work().Quota = true
+	show(j, opt.HeldByQuota, text)
 }
 
 // begin begins the task: with an activity, at its gate if it is only a gate, or by hand
@@ -281,6 +299,7 @@ func (j job) resume(may bool) bool {
 		j.kept.use(t.ID, *used)
 		j.plan.record(opt.Event{Kind: opt.UsageAdded, TaskID: t.A2AID(), Round: w.Round, Attempt: w.Attempt, Leg: w.Leg, Usage: used, Budgets: j.plan.facts().spending.shown()})
 	}
+	w.Collects = w.Leg > 0 && w.Needs == opt.Usage{} && j.plan.facts().rules >= rulesQuotas
 	w.Needs = opt.Usage{}
 	if w.Attempt > 1 && w.Leg == 0 {
 		j.plan.record(opt.Event{
@@ -471,7 +490,8 @@ func (j job) followed(in Followed) {
 	}
 }
 
-// lookUp looks for a standing decision about the gate of the task, in place of opening it.
+// lookUp looks for a standing decision about the gate of the task, and whether quotas have room for it, in place of
+// opening it.
 func (j job) lookUp(asked *opt.Gate) {
 	if j.task.Awaits() { // no more
 		j.move(opt.TaskWorking, opt.Event{})

@@ -125,13 +125,22 @@ func (j job) leaveGate() {
 // inform shows text to clients as the progress of the task, unless it is the latest text
 // already.
 func (j job) inform(text string) {
+	reason := j.task.Reason
+	if reason == opt.HeldByQuota { // it works meanwhile, or says so again
+		reason = ""
+	}
+	show(j, reason, text)
+}
+
+// show is inform with the reason of the state of the task.
+func show(j job, reason, text string) {
 	t, w := j.task, j.work()
 	if w.Said == text {
 		return
 	}
 	w.Said = text
 	j.move(t.State, opt.Event{
-		Reason: t.Reason, Round: w.Round, Attempt: w.Attempt, Leg: w.Leg, Status: j.say(fmt.Sprintf(":progress-%d", j.plan.facts().n), text),
+		Reason: reason, Round: w.Round, Attempt: w.Attempt, Leg: w.Leg, Status: j.say(fmt.Sprintf(":progress-%d", j.plan.facts().n), text),
 	})
 }
 

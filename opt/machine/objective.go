@@ -68,7 +68,7 @@ func RestoreObjective(kept opt.Kept, idleFor int64, rules int) *Objective {
 // State.Rules. A run has the version that its input names, so that each replay has the
 // same, and the next run of the same work, too: a list in order under an earlier version may
 // be none under a later one.
-const Rules = 26
+const Rules = 27
 
 // rulesChain is the version of the rules from which on a plan records its decisions
 // in a chain.
@@ -142,6 +142,10 @@ const rulesCollected = 24
 
 // rulesShares is the version of the rules from which on plans at the same time share the rest of a budget.
 const rulesShares = 26
+
+// rulesQuotas is the version of the rules from which on a step that a quota holds back says so, legs that take in work
+// elsewhere are known, and quotas hold back the questions of human tasks.
+const rulesQuotas = 27
 
 func (m *Objective) commands() commands { return commands{&m.State, m.now, m} }
 

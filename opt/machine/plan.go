@@ -39,7 +39,7 @@ func (m *Plan) Handle(now a2a.Time, in Input) []opt.Event {
 		m.onDirected(in)
 	case Letter:
 		m.onLetter(in.Letter)
-	case Ended, Followed, Looked, Callback, Watched:
+	case Ended, Held, Followed, Looked, Callback, Watched:
 		m.toJobs(in)
 	case Elapsed:
 		if !m.takeStep(in.Key) {

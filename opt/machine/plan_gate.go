@@ -26,7 +26,7 @@ func (m *Plan) openGate(t *opt.Task, asked *opt.Gate, by *opt.StandingUse) {
 	switch stands := s.results().mayStand(t, gate); {
 	case checked != opt.Ask:
 		m.byChecks(t, gate, opt.Reply{GateID: gate.ID, Action: checked, Feedback: rejections(gate.Checks), DecidedBy: opt.ByChecks, At: m.now})
-	case stands && by == nil:
+	case by == nil && (stands || asked == nil && countsQuestions(s)):
 		m.job(t).lookUp(asked)
 	case stands && gate.DecidedBy(*by, shapers(s)...):
 		m.byStanding(t, gate, *by)

@@ -263,9 +263,22 @@ func (s *PlanState) WorkOf(a Activity) opt.Work {
 // QuestionOf returns what the activity that looks for a standing decision is asked.
 func (s *PlanState) QuestionOf(a Activity, at a2a.Time) opt.StandingQuestion {
 	t := s.Plan.Task(a.Of)
-	return opt.StandingQuestion{
+	q := opt.StandingQuestion{
 		Tenant: s.Tenant, ObjectiveID: s.Plan.ObjectiveID, Gate: s.opening(t, s.Work[t.ID].Asked, at), Requesters: shapers(s),
 	}
+	if s.Work[t.ID].Asked == nil && countsQuestions(s) {
+		q.ContextID, q.Counts = s.ContextID, true
+		gate := q.Gate
+		if s.results().check(t, &gate); !s.results().mayStand(t, gate) {
+			q.Gate.Standing = ""
+		}
+	}
+	return q
+}
+
+// countsQuestions reports whether quotas limit the gates of human tasks.
+func countsQuestions(s *PlanState) bool {
+	return s.Rules >= rulesQuotas && s.Plan.Limits.CountsQuestions
 }
 
 // why returns the reason of the client who cancels an A2A task, or the whole work; "" for none.

@@ -83,6 +83,7 @@ func (r *reader) warnings() []Warning {
 	}
 	r.spending(add)
 	r.crowding(add)
+	r.using(add)
 	return out
 }
 
@@ -131,6 +132,30 @@ func (r *reader) spending(add func(WarningKind, string, time.Duration, string)) 
 		}
 		if p := r.objective.Plan(e.PlanID); p != nil && ends(opt.Budget{}.Under(p.Own), before, own[p.ID]) {
 			add(OverBudget, w.tasks[ref.TaskID].Name, e.At.Time().Sub(w.At), "The budget of its plan is spent with it.")
+		}
+	}
+}
+
+// using adds a warning for each quota that the tenant, or the context, has used up with this objective.
+func (r *reader) using(add func(WarningKind, string, time.Duration, string)) {
+	w := r.w
+	list := w.Used
+	if list == nil {
+		list, _ = w.Quotas.Uses(w.Tenant, w.Quotas.Spent(w.Tenant), w.At, func(access.Quota) (int64, error) { return 0, nil })
+	}
+	for _, u := range list {
+		begin, _ := u.Begins(w.At)
+		for _, e := range w.events {
+			if u.Full() || e.Kind != opt.UsageAdded && (e.Usage == nil || e.Gate == nil) { // the end has the sum
+				continue
+			}
+			if next, _ := u.Begins(e.At.Time()); next != begin {
+				begin, u.Used = next, 0
+			}
+			_, u.Until = u.Begins(e.At.Time())
+			if u.Used += u.Amount(*e.Usage); u.Full() {
+				add(OverQuota, string(u.Quota), e.At.Time().Sub(w.At), fmt.Sprintf("%s of %s used: what comes then waits %s.", u.Text(u.Used), u.Text(u.Limit), u.End()))
+			}
 		}
 	}
 }

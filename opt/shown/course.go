@@ -16,6 +16,7 @@ type Span struct {
 	Attempt int      // within the round; 0 for a state without an attempt
 	End     Kind     // how the task has ended with it; "" if it has not
 	Untaken bool     // it waited for a worker
+	Text    string   // why a quota holds the task back
 }
 
 // A Course has the spans of the work on the tasks of an objective, from its events. The zero
@@ -67,6 +68,10 @@ func (c *Course) Add(r Recorded) {
 		c.move(e)
 	case opt.TaskTaken:
 		c.take(e)
+	case opt.TaskProgressed:
+		if ref, _ := opt.ParseID(e.TaskID); c.held(ref.TaskID) { // by a quota until now
+			c.move(e)
+		}
 	}
 	if e.EndsTasks() {
 		for id := range c.Tasks {
@@ -88,17 +93,33 @@ func (c *Course) move(e opt.Event) {
 		c.close(ref.TaskID, e.At, look.Kind)
 		return
 	}
-	if e.Reason == opt.SentBack { // others work meanwhile
+	if e.Reason == opt.SentBack || e.Reason == opt.HeldByQuota { // others work meanwhile
 		look.Kind = LooksPending
 	}
 	if spans := c.Tasks[ref.TaskID]; len(spans) > 0 {
 		last := spans[len(spans)-1]
 		if e.Kind == opt.TaskMoved && last.Until.IsZero() && last.Kind == look.Kind && last.Attempt == e.Attempt {
+			spans[len(spans)-1].Text = heldText(e)
 			return // a step at a gate
 		}
 	}
 	c.close(ref.TaskID, e.At, "")
-	c.Tasks[ref.TaskID] = append(c.Tasks[ref.TaskID], Span{Kind: look.Kind, From: e.At, Attempt: e.Attempt})
+	c.Tasks[ref.TaskID] = append(c.Tasks[ref.TaskID], Span{Kind: look.Kind, From: e.At, Attempt: e.Attempt, Text: heldText(e)})
+}
+
+// heldText returns what e says about the quota that holds a task back, "" for none.
+func heldText(e opt.Event) string {
+	if e.Reason != opt.HeldByQuota {
+		return ""
+	}
+	return e.Said()
+}
+
+// held reports whether a task that has begun waits for others than people.
+func (c *Course) held(task string) bool {
+	spans := c.Tasks[task]
+	n := len(spans)
+	return n > 0 && spans[n-1].Until.IsZero() && spans[n-1].Kind == LooksPending
 }
 
 // take adds that the last span of a task has waited for a worker until then.

@@ -1,6 +1,7 @@
 package shown_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -110,6 +111,28 @@ func TestCourse_untaken(t *testing.T) {
 		{Kind: shown.LooksWorking, From: at(6), Until: at(16), Attempt: 1},
 		{Kind: shown.LooksPending, From: at(16), Until: at(20), Attempt: 1, Untaken: true},
 		{Kind: shown.LooksWorking, From: at(20), Until: at(22), Attempt: 1, End: shown.LooksCompleted},
+	}
+	if diff := cmp.Diff(want, c.Tasks[task]); diff != "" {
+		t.Errorf("spans (-want +got):\n%s", diff)
+	}
+}
+
+// A task that a quota holds back waits, from when it says so until it says that it works, or has ended.
+func TestCourse_held(t *testing.T) {
+	plan := opt.PlanID(opt.NewObjectiveID([16]byte{1}), 1)
+	task := opt.TaskID(plan, 0)
+	move := func(s int, kind opt.EventKind, reason string) opt.Event {
+		said := a2a.AgentMessage("c", task, ":progress", fmt.Sprint("Since ", s))
+		return opt.Event{Kind: kind, At: at(s), PlanID: plan, TaskID: task, To: string(opt.TaskWorking), Reason: reason, Attempt: 1, Status: said}
+	}
+	c := courseOf(
+		move(0, opt.TaskMoved, ""), move(1, opt.TaskMoved, opt.HeldByQuota), move(5, opt.TaskMoved, opt.HeldByQuota),
+		move(9, opt.TaskProgressed, ""), move(10, opt.TaskProgressed, ""),
+	)
+	want := []shown.Span{
+		{Kind: shown.LooksWorking, From: at(0), Until: at(1), Attempt: 1},
+		{Kind: shown.LooksPending, From: at(1), Until: at(9), Attempt: 1, Text: "Since 5"},
+		{Kind: shown.LooksWorking, From: at(9), Attempt: 1},
 	}
 	if diff := cmp.Diff(want, c.Tasks[task]); diff != "" {
 		t.Errorf("spans (-want +got):\n%s", diff)

@@ -153,6 +153,7 @@ type Overview struct {
 	Month  []Ended                     // likewise day by day, for 30 days
 	Failed []Count                     // tasks of plans that have failed, by the reason, the most first
 	Queues []Count                     // objectives that wait for their turn, by the context, the most first
+	Held   []Count                     // tasks that wait for quotas, by the context, the most first
 	Ages   []Count                     // open objectives by their age, the least first; see [AgesOfOpen]
 	Spent  []Spending                  // of budgets, the one nearest to its end first
 }

@@ -153,10 +153,10 @@ func PlanTaskOf(p *opt.Plan, t *opt.Task) PlanTask {
 		Dependencies: append([]string{}, t.Dependencies...), Status: t.State,
 	}
 	reason := ""
-	if t.State == opt.TaskFailed {
+	if t.State == opt.TaskFailed || t.Reason == opt.HeldByQuota {
 		reason = t.Reason
 	}
-	out.Metadata = ordered(withReason(t.Metadata, false, true, reason), t.Dependencies).
+	out.Metadata = ordered(withReason(t.Metadata, false, t.State == opt.TaskFailed, reason), t.Dependencies).
 		WithIf(!t.Used.IsZero(), opt.KeyUsage, UsageOf(t.Used)).WithIf(t.Taken != nil, opt.KeyTakenOver, t.Taken)
 	switch {
 	case t.Link != "":

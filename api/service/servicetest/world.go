@@ -49,6 +49,7 @@ type Config struct {
 // A Play is the course of an attempt at a task.
 type Play struct {
 	Chunks  []opt.Chunk  // of artifacts, while it runs
+	Held    string       // about a quota that holds it back, for clients
 	Outcome *opt.Outcome // nil: it runs until the test ends it
 }
 

@@ -17,6 +17,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"go.temporal.io/sdk/client"
@@ -28,6 +29,7 @@ import (
 	"longhaul/dev/temporald"
 	"longhaul/internal/journal"
 	"longhaul/opt"
+	"longhaul/opt/access"
 	"longhaul/worker"
 	"longhaul/workflows"
 )
@@ -136,8 +138,13 @@ func startWorkers(temporal client.Client, j store) (*recorder, func(), error) {
 		temporal: temporal, journal: j, ended: map[string][]string{},
 		usual: newClient(workflows.ClientConfig{}), long: newClient(workflows.ClientConfig{MaxEvents: 100}), hasty: newClient(workflows.ClientConfig{IdleFor: 3 * time.Second}),
 	}
+	quotas, err := access.Quotas{}.With("context-questions-in-all=1", "context-calls-in-all=1")
+	if err != nil {
+		return nil, nil, err
+	}
 	work := worker.New(worker.Config{Temporal: temporal, Activities: activities.Config{
 		Executors: map[string]activities.Executor{"echo": echo.Executor{}, "legs": legs{}}, Heartbeats: r.usual, Reporter: r.usual, Default: "echo", Planner: planning{&planner.Playbooks{}}, Recorder: j, Kept: j, Purger: j, Standing: decided{},
+		Quotas: quotas, Usage: &fullAtFirst{seen: map[access.Quota]bool{}},
 		Tasks: j, Watch: func(id string) activities.Watch { return j.Watch(id) },
 		Push: newReceivers().push(),
 	}})
@@ -155,6 +162,25 @@ func startWorkers(temporal client.Client, j store) (*recorder, func(), error) {
 			w.Stop()
 		}
 	}, nil
+}
+
+// heldShape is the name of work that quotas hold back.
+const heldShape = "held"
+
+// fullAtFirst has quotas of that work that are used up when they are read first.
+type fullAtFirst struct {
+	mu   sync.Mutex
+	seen map[access.Quota]bool
+}
+
+func (f *fullAtFirst) Usage(_ context.Context, _, contextID string, q access.Quota) (int64, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.seen[q] || contextID != opening(shape{name: heldShape}).Objective.ContextID {
+		return 0, nil
+	}
+	f.seen[q] = true
+	return 1, nil
 }
 
 // decided has a standing decision about the gates with this name.

@@ -97,6 +97,7 @@ var shapes = []shape{
 	{name: "gate-after-stream", specs: plans("stream 2 1ms; approve Go on?; pass|say next"), steps: []step{reply(1, 0, opt.Reply{Action: opt.Accept})}},
 	{name: "rejected", specs: plans("approve Go on?|say never"), steps: []step{reply(1, 0, opt.Reply{Action: opt.Reject})}},
 	{name: "human", specs: []opt.PlanSpec{human()}, steps: []step{reply(1, 0, opt.Reply{Answers: []opt.Answer{{ID: "q1", Answer: []byte(`"blue"`)}}})}},
+	{name: heldShape, specs: []opt.PlanSpec{human()}, limits: opt.Limits{CountsQuestions: true}, steps: []step{reply(1, 0, opt.Reply{Answers: []opt.Answer{{ID: "q1", Answer: []byte(`"blue"`)}}})}},
 	{name: "failed", specs: plans("say one|fail|say never", "say never")},
 	{name: "retried", specs: plans("fail 1; say at last")},
 	{name: "excepted", specs: []opt.PlanSpec{excepted()}},

@@ -103,7 +103,8 @@ func showProgress(r *rows, e *entry) (kept bool) {
 		return false
 	}
 	id, seq := replaceStatus(r, e, t)
-	r.Do("UPDATE tasks SET status_seq = $2, status_id = $3, said = $4 WHERE id = $1", e.TaskID, seq, id, e.status)
+	r.Do("UPDATE tasks SET status_seq = $2, status_id = $3, said = $4, reason = CASE WHEN reason = $5 THEN '' ELSE reason END WHERE id = $1",
+		e.TaskID, seq, id, e.status, opt.HeldByQuota)
 	showAttempt(r, e)
 	return true
 }

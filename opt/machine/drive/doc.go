@@ -61,7 +61,8 @@ type End struct {
 	Returned bool // what rode in it is in the journal, unless its outcome was refused
 	Again    bool // it has to begin again as the same attempt: no worker has taken it, or it was lost or sent back
 	Tries    Tries
-	Pause    Pause // before it begins again
+	Pause    Pause  // before it begins again
+	Held     string // why it was sent back, for clients; "" if they need not know
 }
 
 // Tries are those that were made at one attempt of an activity.

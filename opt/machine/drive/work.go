@@ -231,6 +231,9 @@ func (w *work) startActivity(a machine.Activity) {
 		w.arrived(ride, e)
 		if e.Again && !c.canceled {
 			w.tries[a.Key] = e.Tries
+			if e.Held != "" {
+				w.rec.put(machine.Held{Key: a.Key, Text: e.Held})
+			}
 			if e.Pause.First > 0 {
 				w.pauseActivity(a.Key, e.Pause)
 			}

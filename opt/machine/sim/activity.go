@@ -41,7 +41,7 @@ func (ws workers) endActivity(r *run, index int, c *choice) {
 	switch {
 	case c.chance(8) && !a.unsure:
 		ws.lose(r, a)
-	case a.Kind == machine.RunTask && !a.taken && !a.unsure && c.chance(8):
+	case (a.Kind == machine.RunTask || a.question.Counts) && !a.taken && !a.unsure && c.chance(8):
 		ws.sendBack(r, a)
 	case a.Kind == machine.WatchTask:
 		ws.over(r, a, watched(a, c))
@@ -69,7 +69,12 @@ func (ws workers) sendBack(r *run, a *activity) {
 	ws.w.facts.resent[r.id+a.Key] = true
 	r.undo = append(r.undo, func() { delete(ws.w.facts.resent, r.id+a.Key) })
 	r.drop(a)
-	r.answer(a.call, drive.End{Input: machine.Ended{Key: a.Key, Failed: &machine.Failure{Code: "quota"}}, Again: true, Tries: triesBefore(ws.w.journal.down), Pause: sentBackPause})
+	end := drive.End{Input: machine.Ended{Key: a.Key, Failed: &machine.Failure{Code: "quota"}}, Again: true, Tries: triesBefore(ws.w.journal.down), Pause: sentBackPause}
+	if !a.ends() && !a.collects {
+		end.Held = "Waits for a quota."
+		a.held(r)
+	}
+	r.answer(a.call, end)
 }
 
 // result returns the end of an activity for the machine of r.
@@ -115,6 +120,10 @@ func (ws workers) made(a *activity, c *choice) machine.Input {
 // looked returns a random standing decision about a gate, also one of people who may not decide there.
 func looked(w *world, a *activity, c *choice) machine.Input {
 	in, q := machine.Looked{Key: a.Key}, a.question
+	defer func() { w.facts.looked[q.Gate.TaskID] = append(w.facts.looked[q.Gate.TaskID], q) }()
+	if q.Gate.Standing == "" {
+		return in
+	}
 	by := [][]string{nil, {"bob"}, {"bob", "carol"}, {"bob", "alice"}, {"alice"}, {"carol"}, {"bob", "bob"}, {"carol", "bob"}}[c.pick(8)]
 	if in.By.Action = opt.Accept; c.chance(4) {
 		in.By.Action = opt.Reject
@@ -123,7 +132,6 @@ func looked(w *world, a *activity, c *choice) machine.Input {
 		in.By.By = append(in.By.By, opt.Vote{Action: in.By.Action, DecidedBy: principal})
 	}
 	in.By.ID, in.By.ObjectDigest = "standing", q.Gate.ObjectDigest
-	w.facts.looked[q.Gate.TaskID] = append(w.facts.looked[q.Gate.TaskID], q)
 	return in
 }
 

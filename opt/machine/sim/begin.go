@@ -22,12 +22,14 @@ func beginsOnce(w *world, s *machine.PlanState, resets int) {
 		w.forget(s.Plan.ID)
 		delete(w.facts.plans, s.Plan.ID)
 		forget(w.facts.resent, s.Plan.ID+"task-") // activities that workers have sent back begin again
+		forget(w.facts.held, s.Plan.ID+"task-")
 	}
 	w.facts.begun[attempt] = resets
 }
 
 // beginsActivity checks an activity that is about to begin.
 func beginsActivity(w *world, r *run, a *activity) {
+	saysHeld(w, r, a)
 	if a.Kind == machine.LoadKept || a.Kind == machine.WatchTask || a.Kind == machine.LookUp {
 		return
 	}

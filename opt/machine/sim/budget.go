@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"slices"
+
 	"longhaul/a2a"
 	"longhaul/opt"
 	"longhaul/opt/machine"
@@ -198,6 +200,7 @@ func asksWithin(w *world, r *run, e opt.Event) {
 	if h.p.State.Rules >= 18 && (e.Usage == nil || e.Usage.Questions != 1) {
 		w.fail("budget", "%s opens, and is not counted", w.name(e.Gate.ID))
 	}
+	asksCounted(w, h, e)
 	if e.Gate.Kind == opt.Credential {
 		w.facts.unlimited[r.objective]++
 		return
@@ -214,6 +217,18 @@ func asksWithin(w *world, r *run, e opt.Event) {
 // countsUse reports whether a plan has a budget that counts the use of others.
 func countsUse(s *machine.PlanState) bool {
 	return s.Rules >= 18 && s.Request != nil && opt.BudgetOf(*s.Request).Under(s.Plan.Budget) != opt.Budget{} && s.Plan.Started
+}
+
+// asksCounted: the gate of a human task opens when quotas of questions have room, if there are any.
+func asksCounted(w *world, h planHost, e opt.Event) {
+	s := &h.p.State
+	t := s.Plan.Task(e.TaskID)
+	if t == nil || t.Ask == nil || s.Rules < 27 || !s.Plan.Limits.CountsQuestions || w.facts.resets[s.Plan.ID]+w.facts.resets[s.Plan.ObjectiveID] > 0 {
+		return
+	}
+	if !slices.ContainsFunc(w.facts.looked[e.TaskID], func(q opt.StandingQuestion) bool { return q.Counts && q.Gate.ID == e.Gate.ID }) {
+		w.fail("quotas", "%s opens, and no one has looked whether there is room", w.name(e.Gate.ID))
+	}
 }
 
 // knowsUse: when nothing is under way, a plan whose budget counts it knows what all others have used.

@@ -73,6 +73,7 @@ func (cs clients) newOpening(contextID string) opt.Opening {
 	cs.w.n++
 	return opt.Opening{Objective: opt.Objective{
 		ID: opt.NewObjectiveID([16]byte{byte(cs.w.n)}), ContextID: contextID, Tenant: tenant, Principal: "alice", Name: fmt.Sprintf("Objective %d", cs.w.n),
+		Limits: opt.Limits{CountsQuestions: cs.w.n%3 == 0},
 		Status: opt.ObjectiveSubmitted, CreatedAt: cs.w.at(), UpdatedAt: cs.w.at(), Revision: 1, Attempt: 1, Root: opt.TaskSubmitted,
 	}}
 }

@@ -23,6 +23,7 @@ type facts struct {
 	queue    map[string][]string    // by context: members that have not had their turn, in the order of their places
 	since    map[string]int64       // the places of members
 	resent   map[string]bool        // runs with keys of activities that were sent back
+	held     map[string]bool        // likewise of those that were sent back for a quota
 	commands map[string]opt.Command // by id
 	refused  map[string]bool        // commands
 	behind   map[string][]string    // attempts at plans that were over when an attempt at a plan was started, by that
@@ -45,7 +46,7 @@ type facts struct {
 func newFacts() facts {
 	return facts{
 		answers: map[string]int{}, taken: map[string]string{}, judged: map[string]int{}, heard: map[string]string{}, again: map[string]bool{}, applied: map[string]int64{},
-		revision: map[string]int64{}, paused: map[string]bool{}, queue: map[string][]string{}, since: map[string]int64{}, resent: map[string]bool{},
+		revision: map[string]int64{}, paused: map[string]bool{}, queue: map[string][]string{}, since: map[string]int64{}, resent: map[string]bool{}, held: map[string]bool{},
 		forked: map[string]takenTask{}, commands: map[string]opt.Command{}, refused: map[string]bool{}, plans: map[string]*planFacts{},
 		behind: map[string][]string{}, asked: map[string]int64{}, retries: map[string]string{}, cut: map[string]bool{}, lost: map[string]bool{}, resets: map[string]int{}, begun: map[string]int{}, reopened: map[string]bool{}, setBack: map[string]bool{}, looked: map[string][]opt.StandingQuestion{}, unlimited: map[string]int64{},
 	}

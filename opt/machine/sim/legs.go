@@ -113,6 +113,7 @@ func beginsLeg(w *world, r *run, h planHost, a *activity) {
 	if a.watches && !t.State.Waiting() {
 		w.fail("legs", "%s watches a task that is %s", w.name(a.Key), t.State)
 	}
+	collectsOnly(w, r, l, a)
 	beginsWithin(w, r, l, a)
 	if a.work.Round != l.round {
 		l.round, l.parks = a.work.Round, 0
@@ -122,6 +123,31 @@ func beginsLeg(w *world, r *run, h planHost, a *activity) {
 	}
 	if a.work.Leg > 0 && w.now < l.due {
 		w.fail("legs", "%s begins %d ms too early", w.name(a.Key), l.due-w.now)
+	}
+}
+
+// held notes that clients of r hear that a waits for a quota.
+func (a *activity) held(r *run) {
+	key, facts := r.id+a.Key, &r.w.facts
+	facts.held[key] = true
+	r.undo = append(r.undo, func() { delete(facts.held, key) })
+}
+
+// saysHeld: what begins again after a quota has held it back knows that clients know why.
+func saysHeld(w *world, r *run, a *activity) {
+	h, ok := r.m.(planHost)
+	if ok && w.facts.held[r.id+a.Key] && h.p.State.Rules >= 27 && !h.p.State.Work[a.Of].Quota {
+		w.fail("quotas", "%s begins again, and no one knows why it waited", w.name(a.Key))
+	}
+}
+
+// collectsOnly: legs that need no more than those before take in work elsewhere, and no others.
+func collectsOnly(w *world, r *run, l *leg, a *activity) {
+	if a.Kind != machine.RunTask || a.ends() || r.m.(planHost).p.State.Rules < 27 || w.facts.resets[r.id]+w.facts.resets[r.objective] > 0 {
+		return
+	}
+	if a.collects != (a.work.Leg > 0 && l.needs == opt.Usage{}) {
+		w.fail("quotas", "%s counts as one that takes work in: %t, and needs %+v", w.name(a.Key), a.collects, l.needs)
 	}
 }
 

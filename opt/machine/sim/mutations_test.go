@@ -230,6 +230,11 @@ var mutations = []mutation{
 	{"a check counts that a client has ended", "../gate_object.go", "t.State != TaskCompleted || t.ByHand || t.Link != \"\"", "t.State != TaskCompleted"},
 	{"one check decides for several", "../gate_object.go", "count[Accept] >= g.Need", "count[Accept] >= 1"},
 	{"a verdict is an input of the tasks behind the gate", "../plan.go", "len(t.Artifacts) > 0 && !t.Check", "len(t.Artifacts) > 0"},
+	{"what a quota holds back does not say so", "job.go", "show(j, opt.HeldByQuota, text)", "_ = text"},
+	{"what has waited for a quota does not know", "job.go", "j.work().Quota = true", "_ = j"},
+	{"a leg that needs more counts as one that takes work in", "job.go", "w.Collects = w.Leg > 0 && w.Needs == opt.Usage{} &&", "w.Collects = w.Leg > 0 &&"},
+	{"a leg that takes work in waits for quotas", "job.go", "w.Collects = w.Leg > 0 &&", "w.Collects = false &&"},
+	{"a human task asks without room in the quotas", "plan_gate.go", "(stands || asked == nil && countsQuestions(s))", "stands"},
 	{"a link counts as begun by the run that goes on", "objective_state.go", "next.Own = false", "next.Own = true"},
 }
 

@@ -92,6 +92,7 @@ type activity struct {
 
 	returned *opt.Outcome // with which it ends
 	watches  bool         // its task waits at a gate
+	collects bool         // it takes in work elsewhere
 	question opt.StandingQuestion
 	spends   bool // tokens
 }
@@ -132,6 +133,7 @@ func (r *run) activityOf(a machine.Activity) *activity {
 		wanted.work = h.p.State.WorkOf(a)
 		wanted.returned = h.returned(a)
 		wanted.watches = a.Kind == machine.RunTask && h.p.State.Work[a.Of].AtGate
+		wanted.collects = h.p.State.Work[a.Of].Collects
 		wanted.attempt = h.p.State.Work[a.Of].Attempt
 		if a.Kind == machine.LookUp {
 			wanted.question = h.p.State.QuestionOf(a, a2a.AtMillis(r.w.now))

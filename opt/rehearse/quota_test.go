@@ -1,0 +1,47 @@
+package rehearse_test
+
+import (
+	"testing"
+	"time"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+	"longhaul/opt/access"
+	"longhaul/opt/rehearse"
+)
+
+// A quota of what work uses is reached by this work alone, or with others before it; each day has its own.
+func TestRun_quotasOfUse(t *testing.T) {
+	plan := func(opt.Objective, *a2a.Message) rehearse.Planned {
+		return rehearse.Planned{Plans: []opt.PlanSpec{{Name: "Plan", Tasks: []opt.TaskSpec{{Name: "One"}, {Name: "Two"}}}}}
+	}
+	quotas, err := access.Quotas{}.With("cost-per-day=5", "tokens-in-all=3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cost, _ := access.Quota("cost-per-day").Spending()
+	work := rehearse.Work{Takes: rehearse.SpreadOf(20 * time.Minute), Cost: rehearse.SpreadOf(opt.Money(3_000_000))}
+	late := time.Date(2026, 3, 1, 23, 30, 0, 0, time.UTC)
+	for name, tt := range map[string]struct {
+		a    rehearse.Assumptions
+		want string
+	}{
+		"alone":         {rehearse.Assumptions{Quotas: quotas}, "cost-per-day at 40m0s: 6.00 of 5.00 used: what comes then waits until 2000-01-02 00:00 UTC."},
+		"over midnight": {rehearse.Assumptions{Quotas: quotas, At: late}, ""},
+		"with others":   {rehearse.Assumptions{Used: []access.Use{{Spending: cost, Used: 3_000_000, Limit: 5_000_000}}, At: late}, "cost-per-day at 20m0s: 6.00 of 5.00 used: what comes then waits until 2026-03-02 00:00 UTC."},
+		"room":          {rehearse.Assumptions{Quotas: quotas, Used: []access.Use{{Spending: cost, Limit: 7_000_000}}}, ""},
+	} {
+		tt.a.Executors = map[string]rehearse.Work{"": work}
+		r, err := rehearse.Run(plan, a2a.Message{MessageID: "m", Parts: []a2a.Part{a2a.TextPart("go")}}, tt.a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, w := range r.Warnings {
+			got += w.Of + " at " + w.At.String() + ": " + w.Text
+		}
+		if got != tt.want {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
+	}
+}

@@ -1,0 +1,62 @@
+package workflows_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+
+	"longhaul/activities"
+	"longhaul/activities/human"
+	"longhaul/opt"
+	"longhaul/workflows"
+)
+
+// A step and a human task that a quota holds back say so, wait for hours, and fail neither; the look for room is
+// repeated by the plan.
+func TestPlan_quota(t *testing.T) {
+	env, log := newPlanEnv(t)
+	ask, err := human.Form{Approve: "Go on?"}.Gate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := planOf("say {}", "")
+	spec.Tasks[1].Ask = ask
+	back := func(text string) error {
+		return temporal.NewApplicationError("The quota is used up.", activities.QuotaError, 0, text)
+	}
+	room := began.Add(3 * time.Hour)
+	ran, looked := 0, 0
+	env.OnActivity("Run", anyArg, anyArg).Return(func(_ context.Context, in activities.RunInput) (activities.Outcome, error) {
+		if ran++; env.Now().Before(room) {
+			return activities.Outcome{}, back("Waits for calls.")
+		}
+		if !in.Held {
+			t.Error("the step does not know that it was held")
+		}
+		return activities.Completed(), nil
+	})
+	env.OnActivity("LookUp", anyArg, anyArg).Return(func(_ context.Context, q opt.StandingQuestion) (opt.StandingUse, error) {
+		if looked++; looked < 4 {
+			return opt.StandingUse{}, back("Waits for questions.")
+		}
+		return opt.StandingUse{}, nil
+	})
+	reply(env, 10*time.Hour, "r1", opt.Reply{GateID: opt.GateID(opt.TaskID(planID, 1), 1), Action: opt.Accept})
+	in := planInput(t, spec)
+	in.State.Plan.Limits.CountsQuestions = true
+	env.ExecuteWorkflow(workflows.Plan, in)
+	if report := result(t, env, log); report.Status != opt.PlanCompleted || ran < 10 || looked != 4 {
+		t.Errorf("the report is %+v, after %d runs and %d looks", report, ran, looked)
+	}
+	said := 0
+	for _, e := range log.events {
+		if e.Reason == opt.HeldByQuota {
+			said++
+		}
+	}
+	if said != 2 {
+		t.Errorf("it says so %d times, want once for each task", said)
+	}
+}
