@@ -115,6 +115,18 @@ func (d Decision) Who() string {
 	return d.For.By(d.DecidedBy)
 }
 
+// IsAs reports whether d keeps one of the decisions of the original, which are given by their hashes: about
+// the object of d, and as d names it.
+func (d Decision) IsAs(recorded map[string]Decision) bool {
+	o := d.Kept
+	if o == nil || o.Head == nil {
+		return false
+	}
+	of := recorded[o.Head.Hash]
+	same := of.GateID == o.GateID && of.DecidedBy == o.DecidedBy && of.N == o.Head.N && of.ObjectDigest == o.ObjectDigest
+	return same && of.Closed && of.Action == Accept && d.Action == Accept && d.ObjectDigest == o.ObjectDigest
+}
+
 // namesOf names all who have voted, for people.
 func namesOf(votes []Vote) string {
 	var names []string

@@ -396,10 +396,10 @@ func (g *Gate) passes(a Action, votes []Vote, may func(Vote) bool) bool {
 
 // Keeps reports whether the decision in the original of a fork decides at g, which is about to open: the
 // playbook says so, people have accepted this object there, g asks what they were asked, and each of them
-// may decide now as well. A deputy does not count: who is absent now is another question.
+// may decide now as well.
 func (g *Gate) Keeps(requesters ...string) bool {
 	o := g.Original
-	may := func(v Vote) bool { return v.For == nil && g.Responders.Allow(v.DecidedBy, v.Groups, requesters...) }
+	may := func(v Vote) bool { return g.Responders.Allow(v.DecidedBy, v.Groups, requesters...) }
 	return g.Keep && g.Kind == Approval && o != nil && o.Head != nil && o.ObjectDigest == g.ObjectDigest && o.Terms == g.Terms() && g.passes(Accept, o.By, may)
 }
 

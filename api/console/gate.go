@@ -62,6 +62,7 @@ type outcome struct {
 	Feedback string
 	Answers  []answer
 	Standing string   // path of the standing decision that has closed it, "" for none
+	Original string   // path of the gate of the original whose decision has closed it, "" for none
 	Objects  []object // that replace the object of the decision
 	Diff     []comparison
 }
@@ -237,6 +238,9 @@ func (v gates) addOutcome(p *gatePage, s gate.ShownInterrupt) {
 	p.Outcome = o
 	if d.Standing != nil {
 		o.Standing = standingPath(d.Standing.ID)
+	}
+	if d.Kept != nil {
+		o.Original = gatePath(d.Kept.GateID)
 	}
 	r := last.Reply
 	if r == nil {

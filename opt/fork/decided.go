@@ -15,7 +15,6 @@ type decisions struct {
 	gates map[string]opt.Gate       // as they were shown last, by id
 	votes map[string][]opt.Decision // that have accepted, by gate
 	chain opt.Chains
-	wrong bool // a record does not follow on those before it
 }
 
 // add adds an event. later is whether it comes after the one from which the forks continue.
@@ -30,7 +29,7 @@ func (s *decisions) add(e opt.Event, later bool) {
 	if d == nil {
 		return
 	}
-	s.wrong = s.chain.Add(a2a.DataPart(*d).Data) != nil || s.wrong
+	recorded := s.chain.Add(a2a.DataPart(*d).Data) == nil // no decision before it was changed, too
 	if d.Kind != opt.Approval || d.ObjectDigest == "" {
 		return
 	}
@@ -44,22 +43,22 @@ func (s *decisions) add(e opt.Event, later bool) {
 	switch {
 	case o == nil:
 		o = &opt.Original{ObjectDigest: d.ObjectDigest, DecidedBy: opt.OwnNames}
-	case d.Kept == nil && d.Action == opt.Accept && !later && !s.wrong:
+	case d.Kept == nil && d.Action == opt.Accept && !later && recorded:
 		s.keep(o, *d)
 	}
 	ref, _ := opt.ParseID(d.TaskID)
 	s.of[ref.TaskID] = append(s.of[ref.TaskID], *o)
 }
 
-// keep adds to o what a fork needs to keep d, the last one of the votes that have closed its gate. All are
-// about the same object, with the notes that there were, if any: who does not name its digest has accepted
-// without them.
+// keep adds to o what a fork needs to keep d, the last one of the votes that have closed its gate. If there
+// were notes, all votes name the digest that covers them: others have accepted without these. A deputy has
+// decided for one who is absent then, and no fork keeps that.
 func (s *decisions) keep(o *opt.Original, d opt.Decision) {
 	gate, shown := s.gates[d.GateID]
 	var by []opt.Vote
 	for _, v := range s.votes[d.GateID] {
 		seen := v.SeenDigest == d.ObjectDigest || gate.Digest() == d.ObjectDigest
-		if !shown || !seen || v.ObjectDigest != d.ObjectDigest || v.For != nil {
+		if !shown || !seen || v.For != nil {
 			return
 		}
 		by = append(by, opt.Vote{Action: v.Action, DecidedBy: v.DecidedBy, Groups: v.Groups, ObjectDigest: v.SeenDigest})

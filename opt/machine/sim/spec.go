@@ -42,7 +42,11 @@ func drawTasks(w *world, c *choice) []opt.TaskSpec {
 		}
 		w.specs++
 		t := opt.TaskSpec{Name: fmt.Sprintf("task %d", w.specs)}
-		switch (shape>>2 + i*3) % 8 {
+		kind := (shape>>2 + i*3) % 8
+		if w.forks && i > 0 && kind < 3 && shape>>6 != 3 { // more decisions of which there may be forks
+			kind = 5
+		}
+		switch kind {
 		case 5:
 			t.Ask = &opt.Gate{Kind: opt.Approval, Title: "Continue?", Actions: []opt.Action{opt.Accept, opt.Reject}}
 			if i > 0 {
@@ -52,7 +56,7 @@ func drawTasks(w *world, c *choice) []opt.TaskSpec {
 					out = append(out, drawChecks(&t, len(out), shape)...)
 				}
 			}
-			t.Ask.Ladder, t.Ask.Calendar = ladders[shape/3%len(ladders)], office()
+			t.Ask.Ladder, t.Ask.Calendar, t.Ask.Keep = ladders[shape/3%len(ladders)], office(), w.specs%5 > 0
 		case 6:
 			t.Attempts = 1
 		case 7:
