@@ -253,7 +253,7 @@ func TestFork_originalOfExecutor(t *testing.T) {
 	}
 }
 
-// keeping is a service whose plans are: write, approve what was written, publish. Forks keep the decision.
+// keeping is a service whose plans are: write, approve the text, publish. Forks keep the decision.
 func keeping(t *testing.T, by *opt.Responders) *fixture {
 	t.Helper()
 	return newServiceIn(t, func(c *worldConfig) {

@@ -13,8 +13,8 @@ import (
 
 // openGate makes t wait at a gate: the one that its executor asks for, which makes the object
 // again, or its own one, with results of the tasks before it. Checks, the decision in the original of a fork
-// or a standing decision may decide in its place; by is the result of the search for the latter, nil before that. An authorization is asked for
-// in any case: the work elsewhere that waits for it has been paid for.
+// or a standing decision may decide in its place; by is the result of the search for the latter, nil before
+// that. An authorization is asked for in any case: the work elsewhere that waits for it has been paid for.
 func (m *Plan) openGate(t *opt.Task, asked *opt.Gate, by *opt.StandingUse) {
 	s := &m.State
 	gate := s.atOpening(&s.Plan, t, s.opening(t, asked, m.now))
@@ -26,7 +26,7 @@ func (m *Plan) openGate(t *opt.Task, asked *opt.Gate, by *opt.StandingUse) {
 	switch stands := s.results().mayStand(t, gate); {
 	case checked != opt.Ask:
 		m.byChecks(t, gate, opt.Reply{GateID: gate.ID, Action: checked, Feedback: rejections(gate.Checks), DecidedBy: opt.ByChecks, At: m.now})
-	case s.keeps(t, &gate):
+	case keeps(s, t, &gate):
 		m.pass(t, gate, opt.Reply{Action: opt.Accept, DecidedBy: opt.ByOriginal}, opt.Decision{Kept: gate.Original})
 	case stands && by == nil:
 		m.job(t).lookUp(asked)
@@ -69,7 +69,7 @@ func (m *Plan) byChecks(t *opt.Task, gate opt.Gate, reply opt.Reply) {
 	j.move(opt.TaskWorking, opt.Event{Reason: opt.SentBack, Decision: record})
 }
 
-// pass carries out what has decided about a gate, at which no one is asked. d says by what. The gate is in
+// pass carries out a reply to a gate at which no one is asked. d says where it comes from. The gate is in
 // the history of t as those that were open.
 func (m *Plan) pass(t *opt.Task, gate opt.Gate, reply opt.Reply, d opt.Decision) {
 	s := &m.State

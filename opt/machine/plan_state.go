@@ -299,8 +299,8 @@ func (s *PlanState) opening(t *opt.Task, asked *opt.Gate, at a2a.Time) opt.Gate 
 }
 
 // keeps reports whether the decision in the original of a fork decides at a gate that is about to open at t,
-// which only asks. It does so once: people decide after a retry, after a reset, and about what was made again.
-func (s *PlanState) keeps(t *opt.Task, gate *opt.Gate) bool {
+// which only asks. It does so once: people decide after a retry, after a reset, and at later gates of t.
+func keeps(s *PlanState, t *opt.Task, gate *opt.Gate) bool {
 	first := t.Gates == 0 && s.Plan.Run <= 1 && s.Epoch <= 1
 	return s.Rules >= rulesKept && t.Ask != nil && first && gate.Keeps(shapers(s)...)
 }

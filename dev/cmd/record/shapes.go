@@ -259,7 +259,7 @@ func standing(gates string) []opt.PlanSpec {
 	return specs
 }
 
-// kept returns a plan of a fork, with an approval like g whose object someone has accepted in the original.
+// kept returns a plan of a fork, with an approval like g whose object a principal has accepted in the original.
 func kept(g opt.Gate, by string) []opt.PlanSpec {
 	g.Keep = true
 	specs := asked(g)

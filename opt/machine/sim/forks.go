@@ -99,16 +99,10 @@ func (f forked) completed(taskID string) bool {
 // repeatsNothing: no task is open that had begun, unless its end was recorded later.
 func (f forked) repeatsNothing(w *world) {
 	open, asks := map[string]bool{}, map[string]bool{} // those that only ask begin nothing
-	gone := false // plans were replaced, skipped or set back
+	gone := false                                      // plans were replaced, skipped or set back
 	for i, e := range f.events {
 		gone = gone || len(e.Replaces) > 0 || e.Kind == opt.SourceRewound || e.Kind == opt.TasksReopened || e.Kind == opt.PlanRetried || e.To == string(opt.PlanSkipped)
-		tasks := e.Tasks
-		if e.Plan != nil {
-			tasks = e.Plan.Tasks
-		}
-		for _, t := range tasks {
-			asks[t.ID] = t.Ask != nil
-		}
+		addAsks(asks, e)
 		switch {
 		case e.Kind != opt.TaskMoved || e.PlanID == "" || asks[planTask(e.TaskID)]:
 		case opt.TaskState(e.To).Ended():
@@ -119,6 +113,17 @@ func (f forked) repeatsNothing(w *world) {
 	}
 	if len(open) > 0 && !gone {
 		w.fail("forks", "a fork repeats %v", open)
+	}
+}
+
+// addAsks notes which of the tasks that an event brings only ask.
+func addAsks(asks map[string]bool, e opt.Event) {
+	tasks := e.Tasks
+	if e.Plan != nil {
+		tasks = e.Plan.Tasks
+	}
+	for _, t := range tasks {
+		asks[t.ID] = t.Ask != nil
 	}
 }
 
@@ -214,24 +219,30 @@ type closing struct {
 func (f *forked) closing(o *opt.Original) *closing {
 	c := &closing{}
 	for _, e := range f.events[:f.n] {
-		d := e.Decision
 		switch {
 		case e.Kind == opt.SourceRewound && (e.PlanID == "" || e.PlanID == o.Head.PlanID):
 			c.d = nil
 		case e.Kind == opt.TaskMoved && e.Gate != nil && e.Gate.ID == o.GateID:
 			c.gate = e.Gate
-		case d == nil:
-		case d.GateID == o.GateID && d.Verdict == opt.Accepted && d.Action == opt.Accept && d.For == nil && !d.ByHand:
-			c.by = append(c.by, d.DecidedBy)
 		}
-		if d != nil && d.Closed && d.ObjectDigest == o.ObjectDigest && planTask(d.TaskID) == planTask(o.TaskID) {
-			c.d = d
+		if e.Decision != nil {
+			c.add(e.Decision, o)
 		}
 	}
 	if c.d == nil || c.gate == nil || c.d.Hash != o.Head.Hash || c.d.N != o.Head.N || c.d.Action != opt.Accept {
 		return nil
 	}
 	return c
+}
+
+// add adds a decision if it is about the object that o is about.
+func (c *closing) add(d *opt.Decision, o *opt.Original) {
+	if d.GateID == o.GateID && d.Verdict == opt.Accepted && d.Action == opt.Accept && d.For == nil && !d.ByHand {
+		c.by = append(c.by, d.DecidedBy)
+	}
+	if d.Closed && d.ObjectDigest == o.ObjectDigest && planTask(d.TaskID) == planTask(o.TaskID) {
+		c.d = d
+	}
 }
 
 // planTask returns the id of the task of a plan that an A2A task shows.
