@@ -101,7 +101,7 @@ func (f forked) repeatsNothing(w *world) {
 	open, asks := map[string]bool{}, map[string]bool{} // those that only ask begin nothing
 	gone := false                                      // plans were replaced, skipped or set back
 	for i, e := range f.events {
-		gone = gone || len(e.Replaces) > 0 || e.Kind == opt.SourceRewound || e.Kind == opt.TasksReopened || e.Kind == opt.PlanRetried || e.To == string(opt.PlanSkipped)
+		gone = gone || takesBack(e)
 		addAsks(asks, e)
 		switch {
 		case e.Kind != opt.TaskMoved || e.PlanID == "" || asks[planTask(e.TaskID)]:
@@ -114,6 +114,11 @@ func (f forked) repeatsNothing(w *world) {
 	if len(open) > 0 && !gone {
 		w.fail("forks", "a fork repeats %v", open)
 	}
+}
+
+// takesBack reports whether plans are replaced, skipped, set back or begun again with an event.
+func takesBack(e opt.Event) bool {
+	return len(e.Replaces) > 0 || e.Kind == opt.SourceRewound || e.Kind == opt.TasksReopened || e.Kind == opt.PlanRetried || e.To == string(opt.PlanSkipped)
 }
 
 // addAsks notes which of the tasks that an event brings only ask.
