@@ -24,6 +24,11 @@ const ByChecks = OwnNames + "checks"
 // a gate, at which no one was asked. Such a decision has no MessageID; it has the use instead.
 const ByStanding = OwnNames + "standing"
 
+// ByOriginal is in [Decision.DecidedBy] in place of a principal when the decision about the same object in
+// the original of a fork has decided at a gate, at which no one was asked. Such a decision has no
+// MessageID; it has the decision there instead.
+const ByOriginal = OwnNames + "original"
+
 // A StandingUse is one use of a standing decision: what it says about a gate that is about to open. The
 // zero value says that none decides.
 type StandingUse struct {
@@ -74,8 +79,9 @@ type Decision struct {
 	SeenDigest   string `json:"seenDigest,omitempty"`   // of the object that the sender has seen, as the reply says
 	ReplyDigest  string `json:"replyDigest,omitempty"`  // of the parts of the message, made as [Gate.Digest] is
 
-	Checks   []Finding    `json:"checks,omitempty"`   // of a decision [ByChecks], or from before one [ByStanding]
+	Checks   []Finding    `json:"checks,omitempty"`   // of a decision [ByChecks], or from before one [ByStanding] or [ByOriginal]
 	Standing *StandingUse `json:"standing,omitempty"` // of a decision [ByStanding]
+	Kept     *Original    `json:"original,omitempty"` // of a decision [ByOriginal]: where people have really decided
 
 	Previous string `json:"previous"` // the Hash before it; "" for the first
 	Hash     string `json:"hash"`
@@ -87,6 +93,8 @@ func (d Decision) Outcome() string {
 	switch {
 	case d.ByHand:
 		how = "Closed by hand by " + d.Who()
+	case d.Kept != nil:
+		how = d.Action.Outcome() + ", as decided in the original by " + d.Kept.who()
 	case d.DecidedBy == ByChecks:
 		how = d.Action.Outcome() + " by checks"
 	case d.DecidedBy == ByTimer && d.Action == "":
@@ -98,16 +106,36 @@ func (d Decision) Outcome() string {
 }
 
 // Who returns who has made d, for people: a deputy with the one that it is for, a standing decision with
-// those behind it.
+// those behind it, and one in the original with those who have made it there.
 func (d Decision) Who() string {
-	if d.Standing == nil {
-		return d.For.By(d.DecidedBy)
+	switch {
+	case d.Kept != nil:
+		return d.Kept.who() + " in the original"
+	case d.Standing != nil:
+		return "the standing decision " + d.Standing.ID + " of " + namesOf(d.Standing.By)
 	}
+	return d.For.By(d.DecidedBy)
+}
+
+// IsAs reports whether d keeps one of the decisions of the original, which are given by their hashes: about
+// the object of d, and as d names it.
+func (d Decision) IsAs(recorded map[string]Decision) bool {
+	o := d.Kept
+	if o == nil || o.Head == nil {
+		return false
+	}
+	of := recorded[o.Head.Hash]
+	same := of.GateID == o.GateID && of.DecidedBy == o.DecidedBy && of.N == o.Head.N && of.ObjectDigest == o.ObjectDigest
+	return same && of.Closed && of.Action == Accept && d.Action == Accept && d.ObjectDigest == o.ObjectDigest
+}
+
+// namesOf names all who have voted, for people.
+func namesOf(votes []Vote) string {
 	var names []string
-	for _, v := range d.Standing.By {
-		names = append(names, a2a.Visible(v.DecidedBy))
+	for _, v := range votes {
+		names = append(names, v.For.By(v.DecidedBy))
 	}
-	return "the standing decision " + d.Standing.ID + " of " + strings.Join(names, ", ")
+	return strings.Join(names, ", ")
 }
 
 // A Chain is the end of a chain of decisions. The zero value is a chain without any.

@@ -49,24 +49,28 @@ func (h DecisionHead) Statement() []byte {
 
 // A Decided says how a gate was closed, for the metadata of its task.
 type Decided struct {
-	GateID    string   `json:"interruptId"`
-	Action    Action   `json:"action,omitempty"` // of an approval
-	DecidedBy string   `json:"decidedBy"`
-	For       *Seat    `json:"for,omitempty"` // in whose place; nil for its own
-	At        a2a.Time `json:"decidedAt"`
-	Feedback  string   `json:"feedback,omitempty"`
-	ByHand    bool     `json:"byHand,omitempty"`   // DecidedBy has moved or canceled the task, in place of a reply
-	Standing  string   `json:"standing,omitempty"` // id of the standing decision, of which this is one use
-	Answers   []Answer `json:"answers,omitempty"`  // of a clarification; none if they are long
+	GateID    string    `json:"interruptId"`
+	Action    Action    `json:"action,omitempty"` // of an approval
+	DecidedBy string    `json:"decidedBy"`
+	For       *Seat     `json:"for,omitempty"` // in whose place; nil for its own
+	At        a2a.Time  `json:"decidedAt"`
+	Feedback  string    `json:"feedback,omitempty"`
+	ByHand    bool      `json:"byHand,omitempty"`   // DecidedBy has moved or canceled the task, in place of a reply
+	Standing  string    `json:"standing,omitempty"` // id of the standing decision, of which this is one use
+	Kept      *Original `json:"original,omitempty"` // of a fork: the decision there that has decided here, too
+	Answers   []Answer  `json:"answers,omitempty"`  // of a clarification; none if they are long
 }
 
 // maxDecidedAnswers is the maximum length of Answers as JSON: each status of the work repeats them.
 const maxDecidedAnswers = 2 << 10
 
 // Who returns who has closed the gate, for people.
-func (d Decided) Who() string { return d.For.By(d.DecidedBy) }
+func (d Decided) Who() string {
+	return Decision{DecidedBy: d.DecidedBy, For: d.For, Kept: d.Kept}.Who()
+}
 
-// An Original is a decision of a person about an object in the original of a fork.
+// An Original is a decision of a person about an object in the original of a fork. A fork may keep one
+// with a Head, as [Gate.Keeps] says.
 type Original struct {
 	ObjectiveID  string   `json:"objectiveId"`
 	TaskID       string   `json:"taskId"`       // of the A2A task that has waited
@@ -75,6 +79,16 @@ type Original struct {
 	DecidedBy    string   `json:"decidedBy"`
 	For          *Seat    `json:"for,omitempty"` // in whose place; nil for its own
 	At           a2a.Time `json:"decidedAt"`
+
+	GateID string     `json:"interruptId,omitempty"`
+	By     []Vote     `json:"by,omitempty"`    // all who have accepted, the last of whom is DecidedBy
+	Terms  string     `json:"terms,omitempty"` // what its gate asked as it was closed: [Gate.Terms]
+	Head   *ChainHead `json:"head,omitempty"`  // of the chain of the original, which ends with the decision
+}
+
+// who names all who have decided, for people.
+func (o *Original) who() string {
+	return cmp.Or(namesOf(o.By), o.For.By(cmp.Or(o.DecidedBy, "anonymous")))
 }
 
 // String returns o for people, as a sentence; "" for none.
@@ -86,12 +100,21 @@ func (o *Original) String() string {
 	return "In the original: " + d.Outcome() + "."
 }
 
-// Original returns d for forks, nil if no person has decided about an object with it.
+// Original returns d for forks, nil if no person has decided about an object with it. That of a fork which
+// has kept a decision is where people have made it.
 func (d *Decision) Original() *Original {
-	if d == nil || !d.Closed || d.ByHand || d.Kind != Approval || d.ObjectDigest == "" || strings.HasPrefix(d.DecidedBy, OwnNames) {
+	switch {
+	case d == nil || !d.Closed || d.ByHand || d.Kind != Approval || d.ObjectDigest == "":
+		return nil
+	case d.Kept != nil:
+		return d.Kept
+	case strings.HasPrefix(d.DecidedBy, OwnNames):
 		return nil
 	}
-	return &Original{d.ObjectiveID, d.TaskID, d.ObjectDigest, d.Action, d.DecidedBy, d.For, d.DecidedAt}
+	return &Original{
+		ObjectiveID: d.ObjectiveID, TaskID: d.TaskID, ObjectDigest: d.ObjectDigest, Action: d.Action, DecidedBy: d.DecidedBy, For: d.For, At: d.DecidedAt,
+		GateID: d.GateID,
+	}
 }
 
 // Decided returns how e has closed a gate, nil if it has closed none.
@@ -100,7 +123,7 @@ func (e Event) Decided() *Decided {
 	if d == nil || !d.Closed {
 		return nil
 	}
-	out := &Decided{GateID: d.GateID, Action: d.Action, DecidedBy: d.DecidedBy, For: d.For, At: d.DecidedAt, ByHand: d.ByHand}
+	out := &Decided{GateID: d.GateID, Action: d.Action, DecidedBy: d.DecidedBy, For: d.For, At: d.DecidedAt, ByHand: d.ByHand, Kept: d.Kept}
 	if d.Standing != nil {
 		out.Standing = d.Standing.ID
 	}

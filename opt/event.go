@@ -32,7 +32,7 @@ const (
 	TasksAdded        EventKind = "tasks-added"        // plan: PlanID, Tasks
 	TasksReopened     EventKind = "tasks-reopened"     // plan: PlanID, Tasks: tasks that make an object again, after it was sent back at a gate
 	TaskLinked        EventKind = "task-linked"        // plan: PlanID, TaskID, Link, Follow
-	TaskMoved         EventKind = "task-moved"         // plan, or the objective for its root task: PlanID, TaskID, From, To, Reason, Status, Gate, Attempt, Step; Reply, Verdict: of a standing decision
+	TaskMoved         EventKind = "task-moved"         // plan, or the objective for its root task: PlanID, TaskID, From, To, Reason, Status, Gate, Attempt, Step; Reply, Verdict: of a standing decision, or of one that a fork keeps
 	ExchangeAdded     EventKind = "exchange"           // plan: PlanID, TaskID, From, To, Reason, Gate: what [Gate.With] returns; changes no state
 	TaskTried         EventKind = "task-tried"         // attempt: PlanID, TaskID, From, To, Round, Attempt: another attempt begins; changes no state
 	TaskTaken         EventKind = "task-taken"         // attempt: PlanID, TaskID, Round, Attempt, Waited: a worker begins it, or its next leg; changes no state
@@ -107,10 +107,10 @@ func (e Event) String() string {
 	return fmt.Sprint(e.N, " ", oneLine(string(e.Kind), about, "", e.To, e.Reason))
 }
 
-// Passes reports whether e passes a gate of its task that has not opened, since a standing decision has
-// decided about it.
+// Passes reports whether e passes a gate of its task that has not opened, since a standing decision, or
+// one that a fork keeps, has decided about it.
 func (e Event) Passes() bool {
-	return e.Kind == TaskMoved && e.Decision != nil && e.Decision.Standing != nil
+	return e.Kind == TaskMoved && e.Decision != nil && (e.Decision.Standing != nil || e.Decision.Kept != nil)
 }
 
 // EndsTasks reports whether the open tasks of a plan, or of all plans, end with e: the

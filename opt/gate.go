@@ -83,10 +83,11 @@ type Gate struct {
 	OfPlan  bool       `json:"ofPlan,omitempty"`  // with Budget: by the plan alone, not by all work on the objective
 	Checks  []Finding  `json:"checks,omitempty"`  // findings about the object, from before people were asked
 
-	Responders *Responders `json:"responders,omitempty"` // nil for everyone with the scope
-	Standing   string      `json:"standing,omitempty"`   // name of the gates of its task in all runs of a playbook, about which standing decisions may decide; "" for none
-	Votes      []Vote      `json:"votes,omitempty"`      // that have not decided yet, oldest first
-	Original   *Original   `json:"original,omitempty"`   // of a fork: the decision there about the object with ObjectDigest. It decides nothing
+	Responders *Responders `json:"responders,omitempty"`   // nil for everyone with the scope
+	Standing   string      `json:"standing,omitempty"`     // name of the gates of its task in all runs of a playbook, about which standing decisions may decide; "" for none
+	Votes      []Vote      `json:"votes,omitempty"`        // that have not decided yet, oldest first
+	Original   *Original   `json:"original,omitempty"`     // of a fork: the decision there about the object with ObjectDigest. It decides nothing at an open gate
+	Keep       bool        `json:"keepDecision,omitempty"` // forks keep a decision to accept the object
 
 	Ladder []Step `json:"ladder,omitempty"` // steps while the gate is open, in order of time
 	Taken  int    `json:"taken,omitempty"`  // how many steps of Ladder have been taken
@@ -375,16 +376,45 @@ func (g *Gate) Decides(a Action) bool {
 // DecidedBy reports whether the people behind a standing decision decide at g, which is about to open:
 // each of them may, they are as many as it takes, and its rule holds for this object.
 func (g *Gate) DecidedBy(s StandingUse, requesters ...string) bool {
+	may := func(v Vote) bool { return g.Responders.MayStand(v.DecidedBy, v.Groups, requesters...) }
+	return g.passes(s.Action, s.By, may) && (s.Action == Accept || s.Action == Reject) && s.ObjectDigest == g.ObjectDigest
+}
+
+// passes reports whether votes for an action decide at g, which is about to open: g offers it, they are as
+// many as it takes, of different principals, each of whom may decide.
+func (g *Gate) passes(a Action, votes []Vote, may func(Vote) bool) bool {
 	before := Gate{Responders: g.Responders}
 	decided := false
-	for _, v := range s.By {
-		if v.Action != s.Action || before.Voted(v.DecidedBy) || !g.Responders.MayStand(v.DecidedBy, v.Groups, requesters...) {
+	for _, v := range votes {
+		if v.Action != a || before.Voted(v.DecidedBy) || !may(v) {
 			return false
 		}
-		decided = before.Decides(s.Action)
+		decided = before.Decides(a)
 		before.Votes = append(before.Votes, v)
 	}
-	return decided && g.Allows(s.Action) && (s.Action == Accept || s.Action == Reject) && s.ObjectDigest == g.ObjectDigest
+	return decided && g.Allows(a)
+}
+
+// Keeps reports whether the decision in the original of a fork decides at g, which is about to open: the
+// playbook says so, people have accepted this object there, g asks what they were asked, and each of them
+// may decide now as well.
+func (g *Gate) Keeps(requesters ...string) bool {
+	o := g.Original
+	may := func(v Vote) bool { return g.Responders.Allow(v.DecidedBy, v.Groups, requesters...) }
+	return g.Keep && g.Kind == Approval && o != nil && o.Head != nil && o.ObjectDigest == g.ObjectDigest && o.Terms == g.Terms() && g.passes(Accept, o.By, may)
+}
+
+// Terms returns the digest of what g asks about its object, and of whom: its texts, its actions, who may
+// decide now, and what checks have found, whichever tasks they are.
+func (g *Gate) Terms() string {
+	of := Gate{
+		Kind: g.Kind, Title: g.Title, Description: g.Description, ArtifactType: g.ArtifactType, Actions: g.Actions, Responders: g.Responders,
+		Checks: slices.Clone(g.Checks), Budget: g.Budget, Keep: g.Keep,
+	}
+	for i := range of.Checks {
+		of.Checks[i].TaskID = ""
+	}
+	return digestOf(of)
 }
 
 // GateIn returns the gate that m, the status message of a task, shows, with its object.

@@ -31,6 +31,7 @@ type Form struct {
 	Questions   []QuestionForm     // of a clarification
 	Ladder      []opt.Step         // what happens while it waits
 	Calendar    *worktime.Calendar // of working time in Ladder; nil for none
+	Keep        bool               // forks keep a decision to accept the object
 }
 
 // Actions of an approval that does not name them.
@@ -53,7 +54,7 @@ func (f Form) Gate() (*opt.Gate, error) {
 	if err != nil {
 		return nil, err
 	}
-	g.Ladder, g.Calendar = f.Ladder, f.Calendar
+	g.Ladder, g.Calendar, g.Keep = f.Ladder, f.Calendar, f.Keep
 	if err := g.CheckLadder(); err != nil {
 		return nil, err
 	}
@@ -66,6 +67,8 @@ func (f Form) gate() (*opt.Gate, error) {
 		return nil, fmt.Errorf("only an approval takes several responders")
 	case r.CheckAccepts() != nil:
 		return nil, r.CheckAccepts()
+	case f.Keep && len(f.Results.Object) == 0:
+		return nil, errors.New("keep-decision is about the object of an approval")
 	case f.Approve != "" && len(f.Questions) > 0:
 		return nil, fmt.Errorf("a human task either approves or asks questions, not both")
 	case f.Approve != "" || len(f.Results.Title) > 0:

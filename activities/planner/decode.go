@@ -209,6 +209,8 @@ func answering(s *source, f *form) table {
 		"only-if":    func(n *yaml.Node) { f.checks = append(f.checks, s.onlyIf(n)) },
 		"checks":     func(n *yaml.Node) { s.list(n, func(n *yaml.Node) { f.checks = append(f.checks, s.check(n)) }) },
 		"rounds":     func(n *yaml.Node) { f.rounds = s.number(n, 1, maxAttempts) },
+
+		"keep-decision": func(n *yaml.Node) { f.keep = s.flag(n) },
 	}
 }
 

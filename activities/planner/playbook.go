@@ -84,6 +84,7 @@ type form struct {
 	calendar             *worktime.Calendar // nil if no step needs one
 	checks               []checkForm
 	rounds               int
+	keep                 bool             // forks keep a decision
 	requested            bool             // the criteria are those of a message
 	groups               []opt.CheckGroup // of the tasks of checks, when they are in the plan
 }
@@ -242,7 +243,7 @@ func (s *step) metadata() a2a.Metadata {
 // gate returns the gate that f describes for a request. places has the tasks that
 // it names, as in opt.
 func (f *form) gate(facts facts, places map[string]string) (*opt.Gate, error) {
-	h := human.Form{Actions: f.actions, Responders: f.responders, Calendar: f.calendar}
+	h := human.Form{Actions: f.actions, Responders: f.responders, Calendar: f.calendar, Keep: f.keep}
 	for _, w := range f.wait {
 		h.Ladder = append(h.Ladder, w.Step)
 	}

@@ -165,6 +165,7 @@ plans:
       - {name: Judge, judge: It is about tea., model: main, of: 3}
       - {name: Tests, executor: shell, input: {command: '{{results "Order"}}'}}
       rounds: 2
+      keep-decision: true
   - name: Pay
     input: '{{results "Order"}}'
   - name: Report
@@ -200,6 +201,9 @@ plans:
 	}
 	if name := specs[0].Tasks[7].Standing; name != "a/P/Approve" || specs[0].Tasks[8].Standing != "" {
 		t.Errorf("standing decisions are about %q", name)
+	}
+	if !specs[0].Tasks[7].Ask.Keep {
+		t.Error("forks keep no decision")
 	}
 	checks := specs[0].Tasks[7].Ask.Form.Checks
 	if diff := cmp.Diff(&opt.Checks{Rounds: 2, Texts: true, Groups: []opt.CheckGroup{{Tasks: []string{"task-1"}, Need: 1}, {Tasks: []string{"task-2"}, Need: 1},

@@ -75,7 +75,7 @@ func rowOf(d opt.Decision) []string {
 			verdict += " by hand"
 		}
 	}
-	return []string{timeText(d.DecidedAt, ""), d.GateID, d.For.By(d.DecidedBy), cmp.Or(string(d.Action), "-"), verdict}
+	return []string{timeText(d.DecidedAt, ""), d.GateID, d.Who(), cmp.Or(string(d.Action), "-"), verdict}
 }
 
 // check checks the decisions and the head of e, whose signature has to be by one of the
@@ -131,6 +131,8 @@ type verifyCommand struct {
 	File    string   `arg:"" help:"Decisions as the command decisions --json or /v1/objectives/ID/decisions gives them, also several pages one after the other; - for the standard input." placeholder:"FILE"`
 	JWKS    []string `name:"jwks" help:"Public keys of the server, from /.well-known/jwks.json: the head must be signed with one of them." placeholder:"FILE"`
 	Earlier string   `help:"Decisions that were saved earlier: none of them may be missing." placeholder:"FILE"`
+
+	Original string `help:"Decisions of the original of a fork: those that the fork keeps must be among them." placeholder:"FILE"`
 }
 
 func (c *verifyCommand) Run(p *process.Process) error {
@@ -152,6 +154,12 @@ func (c *verifyCommand) Run(p *process.Process) error {
 			return err
 		}
 	}
+	kept := 0
+	if c.Original != "" {
+		if kept, err = c.compareKept(e, keys); err != nil {
+			return err
+		}
+	}
 	fmt.Fprintf(p.Stdout, "%s: unchanged. Decisions: %d, chains: %d\n", a2a.VisibleLine(e.ObjectiveID), chains.Count(), len(chains.Heads()))
 	for _, h := range chains.Heads() {
 		fmt.Fprintf(p.Stdout, "  %s: %d, the last is %s\n", a2a.VisibleLine(h.Name()), h.N, h.Hash)
@@ -166,6 +174,9 @@ func (c *verifyCommand) Run(p *process.Process) error {
 	}
 	if earlier != nil {
 		fmt.Fprintf(p.Stdout, "All decisions of %s are still there.\n", earlier.Head.At.Time().UTC().Format(time.RFC3339))
+	}
+	if c.Original != "" {
+		fmt.Fprintf(p.Stdout, "Decisions that it keeps, as they are in the original: %d\n", kept)
 	}
 	return nil
 }
@@ -183,6 +194,36 @@ func (c *verifyCommand) compareEarlier(chains *opt.Chains, keys [][]byte) (*deci
 		return nil, fmt.Errorf("compared with %s: %s", c.Earlier, a2a.VisibleLine(err.Error()))
 	}
 	return e, nil
+}
+
+// compareKept checks that decisions of a fork, as far as they name one of the original, are as that one was
+// recorded. It returns how many there are.
+func (c *verifyCommand) compareKept(e *decisionExport, keys [][]byte) (n int, err error) {
+	original, _, err := verifyFile(c.Original, keys)
+	if err != nil {
+		return 0, err
+	}
+	recorded := map[string]opt.Decision{} // by hash
+	for _, doc := range original.Decisions {
+		var d opt.Decision
+		if err := json.Unmarshal(doc, &d); err != nil {
+			return 0, err
+		}
+		recorded[d.Hash] = d
+	}
+	for _, doc := range e.Decisions {
+		var d opt.Decision
+		if err := json.Unmarshal(doc, &d); err != nil {
+			return 0, err
+		}
+		if d.Kept == nil || d.Kept.ObjectiveID != original.ObjectiveID {
+			continue
+		}
+		if n++; !d.IsAs(recorded) {
+			return 0, fmt.Errorf("number %d of %s keeps a decision that is not in %s as it says", d.N, a2a.VisibleLine(d.PlanID), c.Original)
+		}
+	}
+	return n, nil
 }
 
 // verifyFile reads the decisions in a file and checks them.

@@ -192,3 +192,42 @@ func TestVerify(t *testing.T) {
 		})
 	}
 }
+
+// A fork names the record in its original that it keeps, which must be there as it says.
+func TestVerify_original(t *testing.T) {
+	export := func(d opt.Decision) (decisionExport, opt.Decision) {
+		var chain opt.Chain
+		d = *chain.Add(d)
+		return decisionExport{ObjectiveID: d.ObjectiveID, Decisions: []json.RawMessage{a2a.DataPart(d).Data}}, d
+	}
+	then := opt.Decision{ObjectiveID: rootID, PlanID: "p", Attempt: 1, TaskID: "t", GateID: "t:1", Action: opt.Accept, Closed: true, DecidedBy: "ann", ObjectDigest: "sha256:x"}
+	for name, tt := range map[string]struct {
+		change func(then *opt.Decision, o *opt.Original)
+		want   string
+	}{
+		"as it was":           {func(*opt.Decision, *opt.Original) {}, ""},
+		"by another one":      {func(_ *opt.Decision, o *opt.Original) { o.DecidedBy = "bob" }, "not in"},
+		"not there":           {func(_ *opt.Decision, o *opt.Original) { o.Head.Hash = "sha256:0" }, "not in"},
+		"a rejection":         {func(then *opt.Decision, _ *opt.Original) { then.Action = opt.Reject }, "not in"},
+		"about another thing": {func(then *opt.Decision, _ *opt.Original) { then.ObjectDigest = "sha256:y" }, "not in"},
+		"no head":             {func(_ *opt.Decision, o *opt.Original) { o.Head = nil }, "not in"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			of, o := then, &opt.Original{ObjectiveID: rootID, TaskID: "t", GateID: "t:1", ObjectDigest: "sha256:x", Action: opt.Accept, DecidedBy: "ann", Head: &opt.ChainHead{}}
+			head := o.Head
+			tt.change(&of, o)
+			original, recorded := export(of)
+			head.N = recorded.N
+			if head.Hash == "" {
+				head.Hash = recorded.Hash
+			}
+			fork, _ := export(opt.Decision{ObjectiveID: "obj-y", PlanID: "q", Attempt: 1, Action: opt.Accept, Closed: true, DecidedBy: opt.ByOriginal, ObjectDigest: "sha256:x", Kept: o})
+			cmd := verifyCommand{File: saved(t, fork.text(t)), Original: saved(t, original.text(t))}
+			var out bytes.Buffer
+			err := cmd.Run(&process.Process{Ctx: t.Context(), Stdout: &out})
+			if tt.want == "" && (err != nil || !strings.Contains(out.String(), "as they are in the original: 1\n")) || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+				t.Errorf("%v, want %q: %s", err, tt.want, out.String())
+			}
+		})
+	}
+}

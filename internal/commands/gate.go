@@ -109,7 +109,11 @@ func (p *printer) printDetails(g *opt.Gate) {
 		p.blankLine = true
 	}
 	p.printUnshown(g)
-	for _, text := range []string{whoText(g), votesText(g), g.Original.String()} {
+	kept := ""
+	if g.Keep {
+		kept = "Forks keep an accept of the same."
+	}
+	for _, text := range []string{whoText(g), votesText(g), g.Original.String(), kept} {
 		if text != "" {
 			p.printLines("%s", p.sanitize(text))
 		}

@@ -197,7 +197,7 @@ func (s *Point) remember(specs []opt.PlanSpec, plans []*opt.Plan) {
 		for k := range min(len(specs[i].Tasks), len(tasks)) {
 			to, t := &specs[i].Tasks[k], tasks[k]
 			if digestOf(to.Name, to.Description, to.Executor, to.Input, to.Ask) == digestOf(t.Name, t.Description, t.Executor, t.Input, t.Ask) {
-				to.Earlier = slices.Concat(t.Earlier, s.decided[t.ID])
+				to.Earlier = s.decided.before(t)
 			}
 		}
 	}

@@ -3,7 +3,7 @@
 // A [Point] is an objective as it was after one of its events: the sum of these. [Point.Fork] makes
 // the opening of another objective from it, with the same plans or with changed ones. A task whose
 // inputs have the digest of those of a finished task is taken over with its artifacts, and never runs.
-// Decisions of people are not: the gate asks again, and what came after it is done again.
+// Decisions of people are not: the gate asks again, unless its playbook has the fork keep the decision.
 package fork
 
 import (
@@ -20,19 +20,17 @@ type Point struct {
 	Given     []opt.PlanSpec // plans that came with it and were not added yet
 	Notes     []opt.Letter   // to the root task
 
-	decided map[string][]opt.Original // by the ids of tasks: also those of later
-	ended   map[string]*opt.Task      // by the ids of A2A tasks: those with an end that was recorded later
+	decided decisions            // also those of later
+	ended   map[string]*opt.Task // by the ids of A2A tasks: those with an end that was recorded later
 }
 
 // At returns the point after the first n events of an objective, in the order of the journal.
 func At(events []opt.Event, n int) *Point {
 	s, later := sum(events[:n]), sum(events[:n])
-	s.ended, s.decided = map[string]*opt.Task{}, map[string][]opt.Original{}
-	for _, e := range events {
-		if o := e.Decision.Original(); o != nil {
-			ref, _ := opt.ParseID(o.TaskID)
-			s.decided[ref.TaskID] = append(s.decided[ref.TaskID], *o)
-		}
+	s.ended = map[string]*opt.Task{}
+	s.decided = decisions{of: map[string][]opt.Original{}, gates: map[string]opt.Gate{}, votes: map[string][]opt.Decision{}}
+	for i, e := range events {
+		s.decided.add(e, i >= n)
 	}
 	for _, e := range events[n:] {
 		later.add(e)

@@ -147,6 +147,10 @@ const rulesShares = 26
 // elsewhere are known, and quotas hold back the questions of human tasks.
 const rulesQuotas = 27
 
+// rulesKept is the version of the rules from which on a fork keeps decisions of its original where its
+// playbook says so.
+const rulesKept = 25
+
 func (m *Objective) commands() commands { return commands{&m.State, m.now, m} }
 
 // Handle handles one input and returns the events that follow from it.

@@ -12,9 +12,9 @@ import (
 )
 
 // openGate makes t wait at a gate: the one that its executor asks for, which makes the object
-// again, or its own one, with results of the tasks before it. Checks or a standing decision may decide
-// in its place; by is the result of the search for the latter, nil before that. An authorization is asked for
-// in any case: the work elsewhere that waits for it has been paid for.
+// again, or its own one, with results of the tasks before it. Checks, the decision in the original of a fork
+// or a standing decision may decide in its place; by is the result of the search for the latter, nil before
+// that. An authorization is asked for in any case: the work elsewhere that waits for it has been paid for.
 func (m *Plan) openGate(t *opt.Task, asked *opt.Gate, by *opt.StandingUse) {
 	s := &m.State
 	gate := s.atOpening(&s.Plan, t, s.opening(t, asked, m.now))
@@ -26,10 +26,12 @@ func (m *Plan) openGate(t *opt.Task, asked *opt.Gate, by *opt.StandingUse) {
 	switch stands := s.results().mayStand(t, gate); {
 	case checked != opt.Ask:
 		m.byChecks(t, gate, opt.Reply{GateID: gate.ID, Action: checked, Feedback: rejections(gate.Checks), DecidedBy: opt.ByChecks, At: m.now})
+	case keeps(s, t, &gate):
+		m.pass(t, gate, opt.Reply{Action: opt.Accept, DecidedBy: opt.ByOriginal}, opt.Decision{Kept: gate.Original})
 	case by == nil && (stands || asked == nil && countsQuestions(s)):
 		m.job(t).lookUp(asked)
 	case stands && gate.DecidedBy(*by, shapers(s)...):
-		m.byStanding(t, gate, *by)
+		m.pass(t, gate, opt.Reply{Action: by.Action, Feedback: by.Feedback, DecidedBy: opt.ByStanding}, opt.Decision{Standing: by})
 	case gate.Kind != opt.Credential && m.job(t).holds(&Work{Round: t.Gates + 1, Attempt: 1, Opens: true, Asked: asked}):
 	default:
 		opening := opt.Event{Gate: &gate, Status: gate.Message(s.ContextID, t.A2AID())}
@@ -67,14 +69,13 @@ func (m *Plan) byChecks(t *opt.Task, gate opt.Gate, reply opt.Reply) {
 	j.move(opt.TaskWorking, opt.Event{Reason: opt.SentBack, Decision: record})
 }
 
-// byStanding carries out what a standing decision says about a gate, at which no one is asked. The gate
-// is in the history of t as those that were open.
-func (m *Plan) byStanding(t *opt.Task, gate opt.Gate, by opt.StandingUse) {
+// pass carries out a reply to a gate at which no one is asked. d says where it comes from. The gate is in
+// the history of t as those that were open.
+func (m *Plan) pass(t *opt.Task, gate opt.Gate, reply opt.Reply, d opt.Decision) {
 	s := &m.State
-	reply := opt.Reply{GateID: gate.ID, Action: by.Action, Feedback: by.Feedback, DecidedBy: opt.ByStanding, At: m.now, ObjectDigest: gate.ObjectDigest}
-	record := s.decided(t.A2AID(), reply, opt.Accepted, opt.Decision{
-		Kind: gate.Kind, ObjectDigest: gate.ObjectDigest, Closed: true, Checks: gate.Checks, Standing: &by,
-	})
+	reply.GateID, reply.At, reply.ObjectDigest = gate.ID, m.now, gate.ObjectDigest
+	d.Kind, d.ObjectDigest, d.Closed, d.Checks = gate.Kind, gate.ObjectDigest, true, gate.Checks
+	record := s.decided(t.A2AID(), reply, opt.Accepted, d)
 	if reply.Action == opt.Accept {
 		s.approveShown(t, m.now)
 	}

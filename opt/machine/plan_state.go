@@ -318,7 +318,7 @@ func (s *PlanState) opening(t *opt.Task, asked *opt.Gate, at a2a.Time) opt.Gate 
 		gate = s.results().formed(t)
 	} else {
 		gate = *asked
-		gate.Sources, gate.Form = nil, nil
+		gate.Sources, gate.Form, gate.Keep = nil, nil, false
 		if s.Rules >= rulesStanding {
 			gate.Checks = nil // no executor speaks for them
 		}
@@ -333,6 +333,13 @@ func (s *PlanState) opening(t *opt.Task, asked *opt.Gate, at a2a.Time) opt.Gate 
 	}
 	gate.ObjectDigest = gate.Digest()
 	return gate
+}
+
+// keeps reports whether the decision in the original of a fork decides at a gate that is about to open at t,
+// which only asks. It does so once: people decide after a retry, after a reset, and at later gates of t.
+func keeps(s *PlanState, t *opt.Task, gate *opt.Gate) bool {
+	first := t.Gates == 0 && s.Plan.Run <= 1 && s.Epoch <= 1
+	return s.Rules >= rulesKept && t.Ask != nil && first && gate.Keeps(shapers(s)...)
 }
 
 // shapers lists all who shaped the work of a plan, also who asked for it.

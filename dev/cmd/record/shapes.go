@@ -142,6 +142,8 @@ var shapes = []shape{
 	{name: "checked-refined", specs: checked("reject", 1), steps: []step{reply(1, 2, opt.Reply{Action: opt.Accept})}},
 	{name: "standing", specs: standing("decided")},
 	{name: "standing-asked", specs: standing("asked"), steps: []step{reply(1, 1, opt.Reply{Action: opt.Accept})}},
+	{name: "kept-decision", specs: kept(opt.Gate{}, "bob")},
+	{name: "kept-decision-asked", specs: kept(opt.Gate{Responders: &opt.Responders{Principals: []string{principal}}}, "bob"), steps: []step{reply(1, 1, opt.Reply{Action: opt.Accept})}},
 	{name: "budget", budget: `{"questions":0}`, specs: plans("approve Go on?|say done"), steps: []step{raise(1, 0), reply(1, 0, opt.Reply{Action: opt.Accept})}},
 	{name: "playbook-budget", specs: ofPlaybook(opt.Budget{SpendLimit: opt.SpendLimit{Questions: 1}, Most: opt.SpendLimit{Questions: 2}}), steps: []step{raise(1, 0), reply(1, 0, opt.Reply{Action: opt.Accept})}},
 	{name: "shared-budget", budget: `{"questions":0}`, specs: together("approve Go on?", "work 3s|approve Go on, too?"), steps: []step{
@@ -267,6 +269,21 @@ func checked(verdict string, rounds int) []opt.PlanSpec {
 func standing(gates string) []opt.PlanSpec {
 	specs := asked(opt.Gate{})
 	specs[0].Tasks[1].Standing = gates
+	return specs
+}
+
+// kept returns a plan of a fork, with an approval like g whose object a principal has accepted in the original.
+func kept(g opt.Gate, by string) []opt.PlanSpec {
+	g.Keep = true
+	specs := asked(g)
+	then := *specs[0].Tasks[1].Ask
+	then.Object = []a2a.Part{a2a.TextPart("outline")}
+	of := opt.NewObjectiveID([16]byte{1})
+	at := opt.TaskID(opt.PlanID(of, 1), 1)
+	specs[0].Tasks[1].Earlier = []opt.Original{{
+		ObjectiveID: of, TaskID: at, ObjectDigest: then.Digest(), Action: opt.Accept, DecidedBy: by, GateID: opt.GateID(at, 1),
+		By: []opt.Vote{{Action: opt.Accept, DecidedBy: by}}, Terms: then.Terms(), Head: &opt.ChainHead{PlanID: opt.PlanID(of, 1), Attempt: 1, Chain: opt.Chain{N: 1, Hash: "sha256:1"}},
+	}}
 	return specs
 }
 

@@ -88,6 +88,7 @@ var eventChecks = []struct {
 	{"", decidedBySome},
 	{opt.TaskMoved, decidedByChecks},
 	{opt.TaskMoved, decidedByStanding},
+	{opt.TaskMoved, keepsDecision},
 	{"", chained},
 	{opt.TaskMoved, stepsInOrder},
 	{opt.TaskMoved, asksWithin},

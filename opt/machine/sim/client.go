@@ -28,7 +28,7 @@ func (cs clients) act(c *choice) {
 	case k < 2 && len(cs.w.journal.order) < 4:
 		cs.openObjective(c)
 	case k == 15 && cs.w.forks && len(cs.w.journal.order) < 6:
-		cs.fork(c)
+		cs.fork(cs.anyRow(c), c)
 	case k < 4:
 		cs.note(c)
 	case k < 7:
@@ -184,8 +184,7 @@ func (cs clients) sendCallback(c *choice) {
 }
 
 // fork has a client make another objective of one, from one of its events. The original stays as it is.
-func (cs clients) fork(c *choice) {
-	r := cs.anyRow(c)
+func (cs clients) fork(r *row, c *choice) {
 	var events []opt.Event
 	for _, e := range cs.w.journal.log {
 		if e.objectiveID == r.objective.ID {
@@ -213,7 +212,7 @@ func (cs clients) fork(c *choice) {
 	case err != nil && len(change.Tasks) == 0:
 		cs.w.fail("forks", "%s cannot be forked: %v", cs.w.name(r.objective.ID), err)
 	case err == nil:
-		takesOver(cs.w, opening, forked{events, n, change})
+		takesOver(cs.w, opening, forked{r.objective.ID, events, n, change})
 		if n == len(events) && len(change.Tasks) == 0 && !cs.w.histories {
 			takesAll(cs.w, &r.objective, opening)
 		}

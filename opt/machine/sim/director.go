@@ -226,13 +226,13 @@ func (d director) nextTimer() int64 {
 	return next
 }
 
-// finishAll has clients do what the objectives wait for, then cancels the
-// open ones. Then every workflow must have ended.
-func (d director) finishAll() {
+// finishAll has clients do what the objectives wait for, and also the forks of those in which people have
+// decided, then cancels the open ones. Then every workflow must have ended.
+func (d director) finishAll(s Schedule) {
 	d.w.logf("helpful clients finish what waits for them")
-	for range 4 {
-		d.help()
-		d.settle()
+	d.helpAll()
+	if d.w.forks {
+		d.forkDecided(s)
 	}
 	d.w.logf("clients cancel the open objectives")
 	for _, id := range d.w.journal.order {
@@ -250,6 +250,34 @@ func (d director) finishAll() {
 		if o := d.w.journal.rows[id].objective; !o.Status.Ended() {
 			d.w.fail("rest", "%s is %s after it was canceled", d.w.name(id), o.Status)
 		}
+	}
+}
+
+// helpAll has clients help until nothing waits for them that can continue.
+func (d director) helpAll() {
+	for range 4 {
+		d.help()
+		d.settle()
+	}
+}
+
+// forkDecided has clients fork the objectives in which people have decided, most of them from their latest
+// event, and then forks of them, and help those.
+func (d director) forkDecided(s Schedule) {
+	for i := 0; i < len(d.w.journal.order) && i < len(s) && i < 9; i++ {
+		r := d.w.journal.rows[d.w.journal.order[i]]
+		decided := func(e logged) bool {
+			return e.objectiveID == r.objective.ID && event(e.content).Decision.Original() != nil
+		}
+		if !slices.ContainsFunc(d.w.journal.log, decided) {
+			continue
+		}
+		step := s[i]
+		if step[0]%4 > 0 {
+			step[0] = 0
+		}
+		d.clients.fork(r, &choice{step: step})
+		d.helpAll()
 	}
 }
 

@@ -41,6 +41,9 @@ type facts struct {
 	unlimited map[string]int64 // questions that no budget limits, by objective
 
 	looked map[string][]opt.StandingQuestion // about which standing decisions were looked up, by A2A task
+
+	originals map[string]*forked // by fork
+	kept      map[string]int     // how often a task of a fork has kept a decision
 }
 
 func newFacts() facts {
@@ -49,6 +52,7 @@ func newFacts() facts {
 		revision: map[string]int64{}, paused: map[string]bool{}, queue: map[string][]string{}, since: map[string]int64{}, resent: map[string]bool{}, held: map[string]bool{},
 		forked: map[string]takenTask{}, commands: map[string]opt.Command{}, refused: map[string]bool{}, plans: map[string]*planFacts{},
 		behind: map[string][]string{}, asked: map[string]int64{}, retries: map[string]string{}, cut: map[string]bool{}, lost: map[string]bool{}, resets: map[string]int{}, begun: map[string]int{}, reopened: map[string]bool{}, setBack: map[string]bool{}, looked: map[string][]opt.StandingQuestion{}, unlimited: map[string]int64{},
+		originals: map[string]*forked{}, kept: map[string]int{},
 	}
 }
 

@@ -22,6 +22,7 @@ func isReplaced(w *world, _ *run, e opt.Event) {
 
 // A forked is the original of a fork.
 type forked struct {
+	id     string
 	events []opt.Event
 	n      int
 	change fork.Change
@@ -42,6 +43,7 @@ func hasBegun(w *world, events []opt.Event, tasks []string) {
 // them. It repeats tasks that have begun only if its client asks for that. It notes those taken over.
 func takesOver(w *world, opening opt.Opening, of forked) {
 	o := opening.Objective
+	w.facts.originals[o.ID] = &of
 	plans, err := o.NewPlans(opening.Plans, w.at())
 	must(err)
 	o.Plans = plans
@@ -96,12 +98,13 @@ func (f forked) completed(taskID string) bool {
 
 // repeatsNothing: no task is open that had begun, unless its end was recorded later.
 func (f forked) repeatsNothing(w *world) {
-	open := map[string]bool{}
-	gone := false // plans were replaced, skipped or set back
+	open, asks := map[string]bool{}, map[string]bool{} // those that only ask begin nothing
+	gone := false                                      // plans were replaced, skipped or set back
 	for i, e := range f.events {
-		gone = gone || len(e.Replaces) > 0 || e.Kind == opt.SourceRewound || e.Kind == opt.TasksReopened || e.Kind == opt.PlanRetried || e.To == string(opt.PlanSkipped)
+		gone = gone || takesBack(e)
+		addAsks(asks, e)
 		switch {
-		case e.Kind != opt.TaskMoved || e.PlanID == "":
+		case e.Kind != opt.TaskMoved || e.PlanID == "" || asks[planTask(e.TaskID)]:
 		case opt.TaskState(e.To).Ended():
 			delete(open, e.TaskID)
 		case i < f.n && e.To == string(opt.TaskWorking) && e.Attempt > 0:
@@ -110,6 +113,22 @@ func (f forked) repeatsNothing(w *world) {
 	}
 	if len(open) > 0 && !gone {
 		w.fail("forks", "a fork repeats %v", open)
+	}
+}
+
+// takesBack reports whether plans are replaced, skipped, set back or begun again with an event.
+func takesBack(e opt.Event) bool {
+	return len(e.Replaces) > 0 || e.Kind == opt.SourceRewound || e.Kind == opt.TasksReopened || e.Kind == opt.PlanRetried || e.To == string(opt.PlanSkipped)
+}
+
+// addAsks notes which of the tasks that an event brings only ask.
+func addAsks(asks map[string]bool, e opt.Event) {
+	tasks := e.Tasks
+	if e.Plan != nil {
+		tasks = e.Plan.Tasks
+	}
+	for _, t := range tasks {
+		asks[t.ID] = t.Ask != nil
 	}
 }
 
@@ -152,5 +171,120 @@ func namesOriginal(w *world, r *run, e opt.Event) {
 	})
 	if !decided || o.ObjectiveID == r.objective {
 		w.fail("forks", "%s says that %s was decided about its object by %q", w.name(e.Gate.ID), w.name(o.TaskID), o.DecidedBy)
+	}
+}
+
+// keepsDecision: a fork keeps a decision only where the playbook says so, once, at a gate at which no one
+// was asked, and only one of people in an original who were asked the same. Each of them may decide here,
+// and they are as many as it takes.
+func keepsDecision(w *world, r *run, e opt.Event) {
+	h, ok := r.m.(planHost)
+	if !ok || e.Decision == nil || e.Decision.Kept == nil {
+		return
+	}
+	s, f, d := &h.p.State, w.facts.plan(r.id), e.Decision
+	f.notesAt[e.TaskID] = notesNow(s)
+	t, gate := s.Plan.Task(e.TaskID), opt.GateIn(*e.Status)
+	w.facts.kept[t.ID]++
+	r.undo = append(r.undo, func() { w.facts.kept[t.ID]-- })
+	switch {
+	case t.Ask == nil || !t.Ask.Keep || d.Action != opt.Accept:
+		w.fail("forks", "%s keeps a decision against its playbook", w.name(d.GateID))
+	case w.facts.kept[t.ID] > 1:
+		w.fail("forks", "%s keeps a decision again", w.name(d.GateID))
+	case f.asked[e.TaskID]:
+		w.fail("forks", "%s keeps a decision after people were asked", w.name(d.GateID))
+	}
+	of := w.facts.originals[r.objective]
+	for of != nil && of.id != d.Kept.ObjectiveID {
+		of = w.facts.originals[of.id]
+	}
+	if of == nil {
+		w.fail("forks", "%s keeps a decision of %s, which is no original of it", w.name(d.GateID), w.name(d.Kept.ObjectiveID))
+		return
+	}
+	had := of.closing(d.Kept)
+	if had == nil {
+		w.fail("forks", "%s keeps decision %d, which its original did not have", w.name(d.GateID), d.Kept.Head.N)
+		return
+	}
+	had.asksTheSame(w, gate)
+	had.mayDecide(w, gate, append(s.Shapers, s.Requester))
+}
+
+// A closing is how a gate was closed by people.
+type closing struct {
+	gate *opt.Gate // as it was shown last
+	by   []string
+	d    *opt.Decision
+}
+
+// closing returns the decision that o names, if the original had it at the event from which it was forked:
+// the latest one about its object, which no reset has taken back.
+func (f *forked) closing(o *opt.Original) *closing {
+	c := &closing{}
+	for _, e := range f.events[:f.n] {
+		switch {
+		case e.Kind == opt.SourceRewound && (e.PlanID == "" || e.PlanID == o.Head.PlanID):
+			c.d = nil
+		case e.Kind == opt.TaskMoved && e.Gate != nil && e.Gate.ID == o.GateID:
+			c.gate = e.Gate
+		}
+		if e.Decision != nil {
+			c.add(e.Decision, o)
+		}
+	}
+	if c.d == nil || c.gate == nil || c.d.Hash != o.Head.Hash || c.d.N != o.Head.N || c.d.Action != opt.Accept {
+		return nil
+	}
+	return c
+}
+
+// add adds a decision if it is about the object that o is about.
+func (c *closing) add(d *opt.Decision, o *opt.Original) {
+	if d.GateID == o.GateID && d.Verdict == opt.Accepted && d.Action == opt.Accept && d.For == nil && !d.ByHand {
+		c.by = append(c.by, d.DecidedBy)
+	}
+	if d.Closed && d.ObjectDigest == o.ObjectDigest && planTask(d.TaskID) == planTask(o.TaskID) {
+		c.d = d
+	}
+}
+
+// planTask returns the id of the task of a plan that an A2A task shows.
+func planTask(id string) string {
+	ref, _ := opt.ParseID(id)
+	return ref.TaskID
+}
+
+// asksTheSame: a gate asks what those who have decided were asked.
+func (c *closing) asksTheSame(w *world, gate *opt.Gate) {
+	for _, g := range []*opt.Gate{c.gate, gate} {
+		for i := range g.Checks {
+			g.Checks[i].TaskID = ""
+		}
+	}
+	same := c.gate.Title == gate.Title && c.d.ObjectDigest == gate.ObjectDigest
+	for _, of := range [][2]any{{c.gate.Actions, gate.Actions}, {c.gate.Responders, gate.Responders}, {c.gate.Checks, gate.Checks}} {
+		same = same && slices.Equal(encoded(of[0]), encoded(of[1]))
+	}
+	if !same {
+		w.fail("forks", "%s keeps a decision at a gate that has asked something else", w.name(gate.ID))
+	}
+}
+
+// mayDecide: those who have decided may decide at a gate of the fork, and are as many as it asks for.
+func (c *closing) mayDecide(w *world, gate *opt.Gate, shapers []string) {
+	open, need, people := openGate{Gate: *gate}, 1, map[string]bool{}
+	if gate.Responders != nil {
+		need = max(need, gate.Responders.Accepts)
+	}
+	for _, by := range c.by {
+		people[by] = true
+		if !open.may(by) || gate.Responders != nil && gate.Responders.NotRequester && slices.Contains(shapers, by) {
+			w.fail("forks", "%s keeps a decision of %s, who may not decide there", w.name(gate.ID), by)
+		}
+	}
+	if len(people) < need || !people[c.d.DecidedBy] {
+		w.fail("forks", "%s keeps a decision of %d principals", w.name(gate.ID), len(people))
 	}
 }

@@ -89,7 +89,7 @@ func decidedByChecks(w *world, r *run, e opt.Event) {
 // of them may decide there, and has not shaped the work. No check has rejected the object.
 func decidedByStanding(w *world, r *run, e opt.Event) {
 	h, ok := r.m.(planHost)
-	if !ok || !e.Passes() {
+	if !ok || !e.Passes() || e.Decision.Standing == nil {
 		return
 	}
 	s, f, d := &h.p.State, w.facts.plan(r.id), e.Decision

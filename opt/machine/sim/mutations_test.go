@@ -32,6 +32,13 @@ var mutations = []mutation{
 	{"a fork repeats what has begun", "../fork/fork.go", "len(begun) > 0 && !c.Repeat", "false"},
 	{"a gate of a fork names a decision about another object", "../task.go", "if o.ObjectDigest == digest {", "if true {"},
 	{"a gate of a fork names who has only voted", "../decision_head.go", "!d.Closed || d.ByHand", "d.ByHand"},
+	{"a fork keeps a decision against its playbook", "../gate.go", "return g.Keep && g.Kind", "return g.Kind"},
+	{"a fork keeps a decision at a gate that asks something else", "../gate.go", " && o.Terms == g.Terms()", ""},
+	{"a fork keeps a decision of those who may not decide", "../gate.go", "return g.Responders.Allow(v.DecidedBy, v.Groups, requesters...) }\n\treturn g.Keep", "return true }\n\treturn g.Keep"},
+	{"a fork keeps a decision from after its event", "../fork/decided.go", " && !later", ""},
+	{"a fork keeps the decision of a deputy", "../fork/decided.go", " || v.For != nil", ""},
+	{"a fork keeps a decision that a reset has taken back", "../fork/decided.go", "\t\ts.setBack(e.PlanID)\n", ""},
+	{"a fork keeps a decision again", "plan_state.go", "t.Gates == 0 && s.Plan.Run <= 1 && s.Epoch <= 1", "true"},
 	{"what a fork has taken over counts as begun by hand", "../plan_rollup.go", " && t.Taken == nil", ""},
 	{"a letter that comes again is judged again", "objective.go", "if s.Seen[key] {", "if false {"},
 	{"a letter to a plan that comes again is judged again", "plan_gate.go", "if m.State.Seen[key] {", "if false {"},
@@ -291,7 +298,7 @@ func tested(t *testing.T, path, text string) (string, error) {
 			t.Fatal(err)
 		}
 	}
-	for _, tests := range [][]string{{"..", "../drive"}, {"-skip", "TestMutations", ".", "-shrink=false", "-schedules", "12000"}} {
+	for _, tests := range [][]string{{"..", "../drive", "../../fork"}, {"-skip", "TestMutations", ".", "-shrink=false", "-schedules", "12000"}} {
 		args := append([]string{"test", "-count=1", "-vet=off", "-failfast", "-overlay", overlay}, tests...)
 		if out, err := exec.CommandContext(t.Context(), "go", args...).CombinedOutput(); err != nil {
 			return string(out), err

@@ -50,7 +50,7 @@ func play(w *world, s Schedule) Result {
 			d.step(&choice{step: step})
 		}
 		d.settle()
-		d.finishAll()
+		d.finishAll(s)
 	})
 }
 

@@ -42,7 +42,7 @@ func drawTasks(w *world, c *choice) []opt.TaskSpec {
 		}
 		w.specs++
 		t := opt.TaskSpec{Name: fmt.Sprintf("task %d", w.specs)}
-		switch (shape>>2 + i*3) % 8 {
+		switch drawKind(w, i, shape) {
 		case 5:
 			t.Ask = &opt.Gate{Kind: opt.Approval, Title: "Continue?", Actions: []opt.Action{opt.Accept, opt.Reject}}
 			if i > 0 {
@@ -52,7 +52,7 @@ func drawTasks(w *world, c *choice) []opt.TaskSpec {
 					out = append(out, drawChecks(&t, len(out), shape)...)
 				}
 			}
-			t.Ask.Ladder, t.Ask.Calendar = ladders[shape/3%len(ladders)], office()
+			t.Ask.Ladder, t.Ask.Calendar, t.Ask.Keep = ladders[shape/3%len(ladders)], office(), w.specs%5 > 0
 		case 6:
 			t.Attempts = 1
 		case 7:
@@ -67,6 +67,15 @@ func drawTasks(w *world, c *choice) []opt.TaskSpec {
 		out = append(out, t)
 	}
 	return out
+}
+
+// drawKind draws the kind of the i-th task of a plan.
+func drawKind(w *world, i, shape int) int {
+	kind := (shape>>2 + i*3) % 8
+	if w.forks && i > 0 && kind < 3 && shape>>6 != 3 { // more decisions of which there may be forks
+		kind = 5
+	}
+	return kind
 }
 
 // checkExecutor is the executor of tasks that check an object.

@@ -26,7 +26,7 @@ func Play(play func(*Story)) Result {
 		d := newDirector(w)
 		play(&Story{w, d})
 		d.settle()
-		d.finishAll()
+		d.finishAll(nil)
 	})
 }
 
