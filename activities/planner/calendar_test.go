@@ -83,7 +83,7 @@ func TestCalendars(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			opened := g.Clocked(a2a.At(at))
+			opened := g.Clocked(a2a.At(at), true)
 			opened = opened.Opened(a2a.At(at), 0)
 			var times []string
 			for i, s := range opened.Ladder {

@@ -202,7 +202,7 @@ func (r *reader) asked(e opt.Event, t *Task) {
 		}
 		step := Ask{At: r.since(next.At), Step: next.Kind}
 		if next.Kind != opt.Expire {
-			after = after.Stepped(next.At)
+			after = after.Stepped(next.At, nil)
 			step.Of = after.Responders
 		} else {
 			after.Taken++
