@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -38,14 +39,26 @@ const zoneYears = 5
 
 // LoadCalendars reads the calendars in a file, "" for none. The error has all mistakes.
 func LoadCalendars(path string, now time.Time) (Calendars, error) {
+	if path == "" {
+		return Calendars{}, nil
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return Calendars{}, fmt.Errorf("read the calendars: %w", err)
+	}
+	return calendarsIn(data, path, now)
+}
+
+// isCalendars reports whether the text of a file has calendars, and no playbook.
+func isCalendars(data []byte) bool { return slices.Contains(opfile.Members(data), "calendars") }
+
+// calendarsIn reads the text of a file with calendars.
+func calendarsIn(data []byte, path string, now time.Time) (Calendars, error) {
 	c := Calendars{list: map[string]*worktime.Calendar{}, groups: map[string]string{}}
 	var file struct {
 		Calendars map[string]calendarForm `yaml:"calendars"`
 	}
-	if path == "" {
-		return c, nil
-	}
-	if err := opfile.Read(path, "calendars", &file); err != nil {
+	if err := opfile.ReadText(data, path, &file); err != nil {
 		return c, err
 	}
 	return c, opfile.Within(path+": ", opfile.Each("calendar", file.Calendars, func(f calendarForm, name string) (err error) {
@@ -183,7 +196,7 @@ func setCalendars(s *source, f *form) {
 		c := cmp.Or(w.named, f.named, s.calendars.of(asked), before)
 		switch {
 		case c == nil && w.Works:
-			s.wrong.add(s.file, w.line, "working time needs a calendar: the file of --calendars must have one for a group of the responders, or a default")
+			s.wrong.add(s.file, w.line, "working time needs a calendar: there must be one for a group of the responders, or a default, in the file of --calendars or beside the playbooks")
 			return
 		case before == nil:
 			f.calendar = c
