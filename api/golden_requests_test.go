@@ -43,7 +43,7 @@ func one(request string) []string { return []string{request} }
 // goldenRequests has them by the id of the operation.
 var goldenRequests = map[string]goldenRequest{
 	"ListStanding":    {one(`{}`), nil},
-	"MakeStanding":    {one(`{"interruptId":"task-U(gate)-1-1:1","holds":"object.amount < 50","for":"8h","most":2,"action":"accept","feedback":"F"}`), nil},
+	"MakeStanding":    {one(`{"interruptId":"task-U(gate)-1-0:1","holds":"object.amount < 50","for":"8h","most":2,"action":"accept","feedback":"F"}`), nil},
 	"GetStanding":     {one(`{"id":"sd-1"}`), nil},
 	"ApproveStanding": {one(`{"id":"sd-1"}`), nil},
 	"RevokeStanding":  {one(`{"id":"sd-1"}`), nil},

@@ -59,7 +59,7 @@ func TestStanding_rpc(t *testing.T) {
 	s := newPaying(t, nil)
 	s.pay(t, "m", 12)
 	for _, version := range []string{"1.0", "0.3"} {
-		call := func(method, params string) node { return s.callIn(t, version, method, params, as("acme/bob")...) }
+		call := func(method, params string) node { return s.callIn(t, version, method, params, as("acme/bob")...).at("result") }
 		made := call("standing/make", fmt.Sprintf(order, payGate("m")))
 		id := made.at("id").String()
 		if got := call("standing/get", `{"id":"`+id+`"}`).at("state").String(); got != "active" || made.at("by", "0", "decidedBy").String() != "bob" {
@@ -80,7 +80,7 @@ func TestStanding_rpc(t *testing.T) {
 			t.Errorf("%s: the first is %s, want %s", version, got, away)
 		}
 	}
-	if got := s.call(t, "standing/get", `{"id":"sd-none"}`).at("code").String(); got != "-32001" {
+	if got := s.call(t, "standing/get", `{"id":"sd-none"}`).at("error", "code").String(); got != "-32000" {
 		t.Errorf("an unknown one has the code %s", got)
 	}
 }

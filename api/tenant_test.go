@@ -86,6 +86,15 @@ var requests = map[string][]string{
 	"plans/addTasks":     {`{"planId":"PLAN","id":"PLAN","tasks":[{"name":"Mine"}]}`},
 	"tasks/link":         {`{"planTaskId":"TASK","id":"TASK","taskId":"TASK","a2aTaskId":"TASK"}`},
 	"tasks/updateStatus": {`{"planTaskId":"TASK","id":"TASK","taskId":"TASK","status":"canceled"}`},
+
+	"ListStanding":    {`{}`},
+	"MakeStanding":    {`{"interruptId":"TASK:1","holds":"true"}`},
+	"GetStanding":     {`{"id":"TASK"}`},
+	"ApproveStanding": {`{"id":"TASK"}`},
+	"RevokeStanding":  {`{"id":"TASK"}`},
+	"ListAbsences":    {`{}`},
+	"AddAbsence":      {`{"deputy":"bob"}`},
+	"EndAbsence":      {`{"id":"TASK"}`},
 }
 
 // Each answer to a request about work of another tenant has the bytes that it has on
