@@ -17,7 +17,6 @@ import (
 	"longhaul"
 	"longhaul/a2a"
 	"longhaul/activities"
-	"longhaul/opt"
 	"longhaul/opt/rehearse"
 )
 
@@ -219,7 +218,7 @@ func TestProgram_calendars(t *testing.T) {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	// Friday 15:00 to Monday 11:00 in Berlin, over the change to summer
-	if got, want := r.Gates[0].Asked[1], (rehearse.Ask{At: 67 * time.Hour, Step: opt.Remind, Calendar: "office"}); got != want {
+	if got, want := r.Gates[0].Asked[1], (rehearse.Ask{At: 67 * time.Hour, Step: "remind", Calendar: "office"}); got != want {
 		t.Errorf("asked %+v, want %+v", got, want)
 	}
 	files["more.yaml"] = files["calendars.yaml"]

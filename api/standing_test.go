@@ -59,7 +59,9 @@ func TestStanding_rpc(t *testing.T) {
 	s := newPaying(t, nil)
 	s.pay(t, "m", 12)
 	for _, version := range []string{"1.0", "0.3"} {
-		call := func(method, params string) node { return s.callIn(t, version, method, params, as("acme/bob")...).at("result") }
+		call := func(method, params string) node {
+			return s.callIn(t, version, method, params, as("acme/bob")...).at("result")
+		}
 		made := call("standing/make", fmt.Sprintf(order, payGate("m")))
 		id := made.at("id").String()
 		if got := call("standing/get", `{"id":"`+id+`"}`).at("state").String(); got != "active" || made.at("by", "0", "decidedBy").String() != "bob" {

@@ -119,7 +119,7 @@ func (c clocked) later(planned []int64, n int, at int64) []int64 {
 	return list
 }
 
-// A gate opens with the times of its steps, each counted by its calendar, and counts them anew after one
+// A gate opens with the times of its steps, each counted by its calendar, and counts them again after one
 // that comes late.
 func TestGate_Clocked_countsTicks(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))

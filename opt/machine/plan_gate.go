@@ -182,7 +182,7 @@ func (m *Plan) takeStep(key string) bool {
 		if next.Kind == opt.Expire {
 			m.expire(t, next.Action)
 		} else {
-			m.job(t).renew(t.Gate.Stepped(m.now, m.State.clocked(t)), next.Kind)
+			m.job(t).renew(t.Gate.Stepped(m.now, clocked(&m.State, t)), next.Kind)
 		}
 		return true
 	}
@@ -191,7 +191,7 @@ func (m *Plan) takeStep(key string) bool {
 
 // clocked returns the gate at which t waits as it was before it opened, nil if no working time counts there:
 // gates of executors are gone by then.
-func (s *PlanState) clocked(t *opt.Task) *opt.Gate {
+func clocked(s *PlanState, t *opt.Task) *opt.Gate {
 	if s.Rules < rulesClocks || t.Gate.Budget {
 		return nil
 	}

@@ -99,18 +99,19 @@ var ladders = [][]opt.Step{
 	{{Kind: opt.Remind, After: 60, Works: true}, {Kind: opt.Escalate, After: 2000, Works: true, To: &opt.Responders{Principals: []string{"carol"}}}, {Kind: opt.Remind, After: 3000, Works: true, Calendar: secondHalf.calendar()}, {Kind: opt.Expire, After: 120_000}},
 }
 
-// A shift is when people work: for half an hour from so many seconds of each hour on, except on the first day.
+// A shift is when people work: for half an hour from so many seconds of each hour on.
 type shift int64
 
-// firstHalf is the calendar of gates.
 const (
-	firstHalf  shift = 0
-	secondHalf shift = 1800
+	firstHalf  shift = 0    // the calendar of gates
+	secondHalf shift = 1800 // that of a step. The first day is a holiday
 )
 
 func (f shift) calendar() *worktime.Calendar {
-	first := a2a.AtMillis(epoch).Time().Format(time.DateOnly)
-	c := &worktime.Calendar{Name: fmt.Sprint(f), Holidays: []worktime.Holiday{{From: first, To: first}}, Offsets: []worktime.Offset{{}}}
+	c := &worktime.Calendar{Name: fmt.Sprint(f), Offsets: []worktime.Offset{{}}}
+	if first := a2a.AtMillis(epoch).Time().Format(time.DateOnly); f == secondHalf {
+		c.Holidays = []worktime.Holiday{{From: first, To: first}}
+	}
 	for hour := range 7 * 24 {
 		from := hour%24*60 + int(f)/60
 		c.Week = append(c.Week, worktime.Interval{Day: hour / 24, From: from, To: from + 30})
@@ -122,7 +123,9 @@ func (f shift) calendar() *worktime.Calendar {
 func (f shift) worked(from, to int64) int64 {
 	until := func(at int64) int64 {
 		const day, cycle, half = 24 * 60 * 60, 3600, 1800
-		at = max(at, epoch/1000/day*day+day) - int64(f)
+		if at -= int64(f); f == secondHalf {
+			at = max(at, epoch/1000/day*day+day)
+		}
 		return at/cycle*half + min(at%cycle, half)
 	}
 	return until(to) - until(from)
