@@ -337,11 +337,11 @@ func isClocked(w *world, s *machine.PlanState, e opt.Event) {
 
 // shiftOf returns who counts the time before a step of the gate of a task. Earlier rules know no calendars
 // of steps.
-func shiftOf(s *machine.PlanState, ask *opt.Gate, i int) shift {
+func shiftOf(s *machine.PlanState, ask *opt.Gate, i int) Shift {
 	if s.Rules >= 28 && slices.ContainsFunc(ask.Ladder[:i+1], func(s opt.Step) bool { return s.Calendar != nil }) {
-		return secondHalf
+		return SecondHalf
 	}
-	return firstHalf
+	return FirstHalf
 }
 
 // isPostponed checks that the steps after one that g has just taken are as much later as that was, and that as

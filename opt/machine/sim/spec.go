@@ -52,7 +52,7 @@ func drawTasks(w *world, c *choice) []opt.TaskSpec {
 					out = append(out, drawChecks(&t, len(out), shape)...)
 				}
 			}
-			t.Ask.Ladder, t.Ask.Calendar = ladders[shape/3%len(ladders)], firstHalf.calendar()
+			t.Ask.Ladder, t.Ask.Calendar = ladders[shape/3%len(ladders)], FirstHalf.Calendar()
 		case 6:
 			t.Attempts = 1
 		case 7:
@@ -96,20 +96,21 @@ var ladders = [][]opt.Step{
 	{{Kind: opt.Reassign, After: 60, To: &opt.Responders{Principals: []string{"bob", "carol"}}}, {Kind: opt.Remind, After: 3600}},
 	{{Kind: opt.Remind, After: 60}, {Kind: opt.Expire, After: 61, Action: opt.Accept}},
 	{{Kind: opt.Expire, After: 3600}},
-	{{Kind: opt.Remind, After: 60, Works: true}, {Kind: opt.Escalate, After: 2000, Works: true, To: &opt.Responders{Principals: []string{"carol"}}}, {Kind: opt.Remind, After: 3000, Works: true, Calendar: secondHalf.calendar()}, {Kind: opt.Expire, After: 120_000}},
+	{{Kind: opt.Remind, After: 60, Works: true}, {Kind: opt.Escalate, After: 2000, Works: true, To: &opt.Responders{Principals: []string{"carol"}}}, {Kind: opt.Remind, After: 3000, Works: true, Calendar: SecondHalf.Calendar()}, {Kind: opt.Expire, After: 120_000}},
 }
 
-// A shift is when people work: for half an hour from so many seconds of each hour on.
-type shift int64
+// A Shift is when people work: for half an hour from so many seconds of each hour on.
+type Shift int64
 
 const (
-	firstHalf  shift = 0    // the calendar of gates
-	secondHalf shift = 1800 // that of a step. The first day is a holiday
+	FirstHalf  Shift = 0    // the calendar of gates
+	SecondHalf Shift = 1800 // that of a step. The first day is a holiday
 )
 
-func (f shift) calendar() *worktime.Calendar {
+// Calendar returns the calendar of f.
+func (f Shift) Calendar() *worktime.Calendar {
 	c := &worktime.Calendar{Name: fmt.Sprint(f), Offsets: []worktime.Offset{{}}}
-	if first := a2a.AtMillis(epoch).Time().Format(time.DateOnly); f == secondHalf {
+	if first := a2a.AtMillis(epoch).Time().Format(time.DateOnly); f == SecondHalf {
 		c.Holidays = []worktime.Holiday{{From: first, To: first}}
 	}
 	for hour := range 7 * 24 {
@@ -120,10 +121,10 @@ func (f shift) calendar() *worktime.Calendar {
 }
 
 // worked returns how many seconds of work there are between two times.
-func (f shift) worked(from, to int64) int64 {
+func (f Shift) worked(from, to int64) int64 {
 	until := func(at int64) int64 {
 		const day, cycle, half = 24 * 60 * 60, 3600, 1800
-		if at -= int64(f); f == secondHalf {
+		if at -= int64(f); f == SecondHalf {
 			at = max(at, epoch/1000/day*day+day)
 		}
 		return at/cycle*half + min(at%cycle, half)
@@ -132,7 +133,7 @@ func (f shift) worked(from, to int64) int64 {
 }
 
 // after returns when some seconds of work are done that begin at a time.
-func (f shift) after(begin, seconds int64) int64 {
+func (f Shift) after(begin, seconds int64) int64 {
 	least, most := begin, begin+4*seconds+2*24*60*60
 	for least < most {
 		if at := (least + most) / 2; f.worked(begin, at) < seconds {
