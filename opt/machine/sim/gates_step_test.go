@@ -89,10 +89,10 @@ func TestGateSteps_lateAtWork(t *testing.T) {
 			}
 		}
 		expect("remind 09 03:30", "reassign 09 05:30", "expire 10 02:00")
-		s.Wait(3 * hour * 1000)
-		s.Settle()
-		expect("reassign 09 06:30", "expire 10 02:00") // the reminder comes at 04:46
 		s.Wait(22 * hour * 1000)
+		s.Settle()
+		expect("reassign 10 01:30", "expire 10 03:00") // the reminder comes at 23:46
+		s.Wait(3 * hour * 1000)
 		s.Settle()
 		expect("expire 10 04:46") // bob is asked at 02:46
 		s.Wait(24 * hour * 1000)
