@@ -119,7 +119,7 @@ func (p *Plan) DependsOn(ids []string) bool {
 // or else the one before it in the list, and those that it uses.
 func (p *Plan) Before(t *Task) []*Task {
 	if !p.Unordered() {
-		return p.Tasks[max(0, t.Index-1):t.Index] // with those that it uses, which are before it in the list
+		return slices.Clip(p.Tasks[max(0, t.Index-1):t.Index]) // with those that it uses, which are before it in the list
 	}
 	inList := follows(p, t)
 	return p.filter(func(b *Task) bool {

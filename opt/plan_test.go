@@ -431,3 +431,14 @@ func TestPlan_Apply_link(t *testing.T) {
 		t.Errorf("in the next attempt: %+v, %v", p.Tasks[0], err)
 	}
 }
+
+// Who adds to the tasks before another one leaves the plan as it is.
+func TestPlan_Before_addedTo(t *testing.T) {
+	p := opt.Plan{Tasks: []*opt.Task{{ID: "a"}, {ID: "b", Index: 1}}}
+	for _, task := range p.Tasks {
+		_ = append(p.Before(task), &opt.Task{ID: "x"})
+	}
+	if p.Tasks[0].ID != "a" || p.Tasks[1].ID != "b" {
+		t.Errorf("the plan has the tasks %v", p.Tasks)
+	}
+}

@@ -14,49 +14,41 @@ import (
 
 // absences is the data of the page with the absences of the tenant and the form for another one.
 type absences struct {
-	ruleForm
-	Rows   []absenceRow
-	Own    bool // the caller may be absent
-	Others bool // and may say so for others
+	filledForm
+	wire.AbsenceList
+	v   *visit
+	now a2a.Time
 }
 
-// May reports whether the caller may make an absence.
-func (a absences) May() bool { return a.Own || a.Others }
+// Own reports whether the caller may be absent, Others whether it may say so for others.
+func (p absences) Own() bool    { return p.v.has(call.RespondApprovals) && !p.v.call.Anonymous }
+func (p absences) Others() bool { return p.v.has(call.ManageAbsences) }
 
-// An absenceRow is a line of the list.
-type absenceRow struct {
-	wire.Absence
-	State string
-	Ends  bool // the caller may end it
+// Ends reports whether the caller may end an absence.
+func (p absences) Ends(a wire.Absence) bool {
+	concerns := p.v.has(call.RespondApprovals) && (a.Principal == p.v.call.Principal || a.Deputy == p.v.call.Principal)
+	return a.EndedAt.IsZero() && p.now.Millis() < a.Until.Millis() && (concerns || p.Others())
 }
 
-func showAbsences(v *visit) (view, error) { return absencesOf(v, newRuleForm(url.Values{})) }
-
-// absencesOf returns the page with a form.
-func absencesOf(v *visit, f ruleForm) (view, error) {
-	list, err := v.cfg.Service.Absences.List(v.r.Context(), v.call, struct{}{})
-	data := absences{ruleForm: f, Own: v.has(call.RespondApprovals) && !v.call.Anonymous, Others: v.has(call.ManageAbsences)}
-	now := a2a.At(v.cfg.Now())
-	for _, a := range list.Absences {
-		row := absenceRow{Absence: a, State: absenceState(a, now)}
-		concerns := v.has(call.RespondApprovals) && (a.Principal == v.call.Principal || a.Deputy == v.call.Principal)
-		row.Ends = a.EndedAt.IsZero() && now.Millis() < a.Until.Millis() && (concerns || data.Others)
-		data.Rows = append(data.Rows, row)
-	}
-	return view{Template: "absences", Title: "Absences", Data: data}, err
-}
-
-// absenceState says whether an absence is over at a time, in words.
-func absenceState(a wire.Absence, now a2a.Time) string {
+// State says whether an absence is over, in words.
+func (p absences) State(a wire.Absence) string {
 	switch {
 	case a.Active:
 		return "now"
 	case !a.EndedAt.IsZero():
 		return "ended by " + a2a.Visible(a.EndedBy)
-	case now.Millis() < a.From.Millis():
+	case p.now.Millis() < a.From.Millis():
 		return "later"
 	}
 	return "over"
+}
+
+func showAbsences(v *visit) (view, error) { return absencesOf(v, newFilledForm(url.Values{})) }
+
+// absencesOf returns the page with a form.
+func absencesOf(v *visit, f filledForm) (view, error) {
+	list, err := v.cfg.Service.Absences.List(v.r.Context(), v.call, struct{}{})
+	return view{Template: "absences", Title: "Absences", Data: absences{f, list, v, a2a.At(v.cfg.Now())}}, err
 }
 
 // addAbsence makes the absence of a form. Its days are whole days in UTC.

@@ -17,15 +17,6 @@ import (
 	"longhaul/opt/shown"
 )
 
-// Limits of what a page shows of artifacts and messages. The parts of artifacts can be
-// downloaded where they are shown.
-const (
-	mostShown   = 4 << 10  // bytes of one part
-	mostOfAll   = 64 << 10 // bytes of all parts on a page
-	mostParts   = 50       // parts on a page
-	mostLetters = 120      // of a name
-)
-
 // A shownArtifact is an artifact as a page shows it.
 type shownArtifact struct {
 	ID, Name, Description string
@@ -33,37 +24,17 @@ type shownArtifact struct {
 	More                  int // parts that are not shown
 }
 
-// A budget limits what a page shows.
-type budget struct{ bytes, parts int }
-
-func newBudget() *budget { return &budget{mostOfAll, mostParts} }
-
-// artifactsOf returns the artifacts of a task as a page shows them, and how many it leaves out.
-func artifactsOf(v *visit, t a2a.Task, b *budget) (out []shownArtifact, more int) {
+// artifacts returns the artifacts of a task as a page shows them, and how many it leaves out.
+func (v *viewer) artifacts(t a2a.Task) (out []shownArtifact, more int) {
 	for n, a := range t.Artifacts {
-		if b.parts <= 0 {
-			more++
-			continue
+		if v.parts <= 0 {
+			return out, len(t.Artifacts) - n
 		}
 		shown := shownArtifact{ID: "r" + strconv.Itoa(n), Name: artifactName(a), Description: shorten(a2a.Visible(a.Description), 500)}
-		for i, p := range a.Parts {
-			if b.parts--; b.parts < 0 {
-				shown.More = len(a.Parts) - i
-				break
-			}
-			part := partOf(v.markdown, p, b)
-			part.ID = shown.ID + "-" + strconv.Itoa(i)
-			if part.Link == "" {
-				part.File = downloadPath(t.ID, a.ArtifactID, i)
-			}
-			if part.Image != "" {
-				part.Image = part.File
-			}
-			shown.Parts = append(shown.Parts, part)
-		}
+		shown.Parts, shown.More = v.objects(shown.ID+"-", each(a.Parts, withLines), func(i int) string { return downloadPath(t.ID, a.ArtifactID, i) })
 		out = append(out, shown)
 	}
-	return out, more
+	return out, 0
 }
 
 func artifactName(a a2a.Artifact) string {
@@ -73,32 +44,13 @@ func artifactName(a a2a.Artifact) string {
 	return "“" + shorten(a2a.Visible(a.Name), mostLetters) + "”"
 }
 
-// partOf returns a part as a page shows it, without a download. Large contents, to which
-// the part refers, are not read.
-func partOf(m markdown, p a2a.Part, b *budget) object {
-	if p.Ref != nil {
-		o := object{Name: shorten(a2a.Visible(p.Filename), mostLetters), About: join(shorten(a2a.Visible(p.MediaType), 40), sizeText(p.Ref.Size))}
-		if p.Ref.Member == "raw" && isImage(mediaType(p)) {
-			o.Image = "image"
-		}
-		return o
-	}
-	if p.Text != nil {
-		p = withLines(p)
-	}
-	o := viewer{Markdown: m}.object(p, max(0, min(mostShown, b.bytes)))
-	b.bytes -= len(o.Text) + len(o.HTML)
-	if o.Text+string(o.HTML) != "" && !o.Cut {
-		o.About = "" // it is all there
-	}
-	return o
-}
-
-// withLines returns a part with a text; one that is a JSON object or list has a line for each
-// of its members.
+// withLines returns a part; a text that is a JSON object or list has a line for each of its members.
 func withLines(p a2a.Part) a2a.Part {
+	if p.Text == nil {
+		return p
+	}
 	text := strings.TrimSpace(*p.Text)
-	if (strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")) && len(text) <= mostOfAll && json.Valid([]byte(text)) {
+	if (strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")) && len(text) <= recordMeasure.bytes && json.Valid([]byte(text)) {
 		p.Text = new(a2a.DataText(json.RawMessage(text)))
 	}
 	return p
@@ -126,11 +78,11 @@ func download(v *visit) (view, error) {
 
 // downloadMessages sends all messages of the latest attempt at an objective as a file.
 func downloadMessages(v *visit) (view, error) {
-	found, err := v.cfg.Service.Objectives.GetObjective(v.r.Context(), v.call, read.GetObjectiveParams{ID: v.r.PathValue("id")})
+	o, err := v.objective(v.r.PathValue("id"))
 	if err != nil {
 		return view{}, err
 	}
-	t, err := v.cfg.Service.Tasks.GetTask(v.r.Context(), v.call, read.TaskParams{ID: found.Objective.RootID(), History: -1, Scope: shown.ScopeObjective})
+	t, err := v.cfg.Service.Tasks.GetTask(v.r.Context(), v.call, read.TaskParams{ID: o.RootID(), History: -1, Scope: shown.ScopeObjective})
 	if err != nil {
 		return view{}, err
 	}
@@ -212,9 +164,8 @@ type shownMessage struct {
 	More     int // parts that are not shown
 }
 
-// messagesOf returns messages as a page shows them, the latest first.
-func messagesOf(v *visit, o *opt.Objective, list []a2a.Message, b *budget) []shownMessage {
-	var out []shownMessage
+// messages returns messages about o as a page shows them, the latest first.
+func (v *viewer) messages(o *opt.Objective, list []a2a.Message) (out []shownMessage) {
 	for i, m := range slices.Backward(list) {
 		shown := shownMessage{ID: strconv.Itoa(i), From: "Agent"}
 		if m.Role == a2a.RoleUser {
@@ -223,18 +174,11 @@ func messagesOf(v *visit, o *opt.Objective, list []a2a.Message, b *budget) []sho
 		if ref, ok := opt.ParseID(m.TaskID); ok && ref.TaskID != "" {
 			shown.Task, shown.Name = taskPath(o.ID, keyOfTask(ref.TaskID)), nameOfTask(o, ref.TaskID)
 		}
-		for n, p := range m.Parts {
-			if p.Data != nil && m.Text() != "" {
-				continue // the same for programs
-			}
-			if b.parts--; b.parts < 0 {
-				shown.More++
-				continue
-			}
-			part := partOf(v.markdown, p, b)
-			part.ID, part.Image = "m"+shown.ID+"-"+strconv.Itoa(n), "" // only artifacts can be downloaded
-			shown.Parts = append(shown.Parts, part)
+		parts := each(m.Parts, withLines)
+		if m.Text() != "" { // data is the same for programs
+			parts = slices.DeleteFunc(parts, func(p a2a.Part) bool { return p.Data != nil })
 		}
+		shown.Parts, shown.More = v.objects("m"+shown.ID+"-", parts, nil)
 		out = append(out, shown)
 	}
 	return out

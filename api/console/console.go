@@ -71,7 +71,7 @@ func New(cfg Config) *Console {
 		cfg.Now = time.Now
 	}
 	k := &Console{cfg: cfg, mux: http.NewServeMux(), originCheck: http.NewCrossOriginProtection(), assets: newAssets(), markdown: newMarkdown(), badges: newBadges()}
-	k.credentials = credentials{cfg.Sessions, cfg.Provider, cookies{cfg.Secure}, cfg.Log, cfg.Now}
+	k.credentials = credentials{cfg}
 	k.views = newViews(k.assets)
 	k.routes()
 	return k

@@ -15,7 +15,8 @@ import (
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
-	"github.com/yuin/goldmark/renderer"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 
 	"longhaul/a2a"
@@ -29,7 +30,7 @@ type markdown struct{ engine goldmark.Markdown }
 func newMarkdown() markdown {
 	return markdown{goldmark.New(
 		goldmark.WithExtensions(extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignNone)), extension.Strikethrough),
-		goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(inertNodes{}, 100))),
+		goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(inert{}, 1000))), // after all others
 	)}
 }
 
@@ -39,54 +40,60 @@ func (m markdown) html(source string) (template.HTML, error) {
 	if err := m.engine.Convert([]byte(a2a.Visible(source)), &b); err != nil {
 		return "", err
 	}
-	return template.HTML(a2a.Visible(b.String())), nil // inertNodes write no HTML of the source
+	return template.HTML(a2a.Visible(b.String())), nil // inert leaves nothing that does more than show text
 }
 
-// inertNodes writes the nodes that would do more than show text.
-type inertNodes struct{}
-
-// RegisterFuncs implements [renderer.NodeRenderer].
-func (n inertNodes) RegisterFuncs(to renderer.NodeRendererFuncRegisterer) {
-	to.Register(ast.KindHeading, n.heading)
-	to.Register(ast.KindLink, n.link)
-	to.Register(ast.KindImage, n.image)
-	to.Register(ast.KindAutoLink, n.address)
-	to.Register(ast.KindRawHTML, n.rawHTML)
-	to.Register(ast.KindHTMLBlock, n.htmlBlock)
-}
+// inert replaces what would do more than show text.
+type inert struct{}
 
 // headingOffset is how many levels of headings a page has above the headings of a text.
 const headingOffset = 2
 
-func (inertNodes) heading(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
-	level := strconv.Itoa(min(6, node.(*ast.Heading).Level+headingOffset))
-	if entering {
-		_, _ = w.WriteString("<h" + level + ">")
-	} else {
-		_, _ = w.WriteString("</h" + level + ">\n")
-	}
-	return ast.WalkContinue, nil
-}
-
-// link writes a link to another site. Any other is written as its text and its address.
-func (n inertNodes) link(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
-	n.anchor(w, addressIn(node.(*ast.Link).Destination), entering)
-	return ast.WalkContinue, nil
-}
-
-// image writes a link to an image, since loading it would show its server who looks at it.
-func (n inertNodes) image(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
-	to := addressIn(node.(*ast.Image).Destination)
-	if entering {
-		n.anchor(w, to, true)
-		_, _ = w.WriteString("Image: ")
-		if !node.HasChildren() {
-			n.text(w, to)
+// Transform implements [parser.ASTTransformer].
+func (inert) Transform(document *ast.Document, from text.Reader, _ parser.Context) {
+	var all []ast.Node
+	_ = ast.Walk(document, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // which returns no error
+		if entering {
+			all = append(all, n)
 		}
 		return ast.WalkContinue, nil
+	})
+	for _, n := range all {
+		switch n := n.(type) {
+		case *ast.Heading:
+			n.Level = min(6, n.Level+headingOffset)
+		case *ast.Link:
+			n.Title = nil
+			setLink(n, addressIn(n.Destination))
+		case *ast.AutoLink:
+			if address := string(n.URL(from.Source())); webLink(address) == "" {
+				replace(n, literal(string(n.Label(from.Source()))))
+			} else {
+				setLink(n, address)
+			}
+		case *ast.Image:
+			setLink(imageLink(n), addressIn(n.Destination))
+		case *ast.RawHTML:
+			replace(n, literal(string(n.Segments.Value(from.Source()))))
+		case *ast.HTMLBlock:
+			code := ast.NewCodeBlock()
+			lines := *n.Lines()
+			if n.HasClosure() {
+				lines.Append(n.ClosureLine)
+			}
+			code.SetLines(&lines)
+			replace(n, code)
+		}
 	}
-	n.anchor(w, to, false)
-	return ast.WalkContinue, nil
+}
+
+func replace(n, by ast.Node) { n.Parent().ReplaceChild(n.Parent(), n, by) }
+
+// literal returns a text that is written as it is.
+func literal(s string) ast.Node {
+	n := ast.NewString([]byte(s))
+	n.SetRaw(true)
+	return n
 }
 
 // addressIn returns the address in the destination of a link or an image, with the
@@ -95,68 +102,32 @@ func addressIn(destination []byte) string {
 	return string(util.ResolveEntityNames(util.ResolveNumericReferences(util.UnescapePunctuations(destination))))
 }
 
-// anchor writes the beginning or the end of a link.
-func (n inertNodes) anchor(w util.BufWriter, to string, entering bool) {
-	switch link := webLink(to); {
-	case link != "" && entering:
-		_, _ = w.WriteString(`<a rel="noreferrer noopener" href="`)
-		n.text(w, link)
-		_, _ = w.WriteString(`">`)
-	case link != "":
-		_, _ = w.WriteString("</a>")
-	case !entering:
-		_, _ = w.WriteString(" (")
-		n.text(w, to)
-		_ = w.WriteByte(')')
+// setLink keeps a link to another site. Any other becomes its text and its address.
+func setLink(n ast.Node, address string) {
+	if webLink(address) != "" {
+		n.SetAttributeString("rel", []byte("noreferrer noopener"))
+		return
 	}
+	for n.HasChildren() {
+		n.Parent().InsertBefore(n.Parent(), n, n.FirstChild())
+	}
+	replace(n, literal(" ("+address+")"))
 }
 
-// address writes an address that is its own text.
-func (n inertNodes) address(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
-	if !entering {
-		return ast.WalkContinue, nil
+// imageLink puts a link to an image in its place, since loading it would show its server who looks at it.
+func imageLink(image *ast.Image) *ast.Link {
+	link := ast.NewLink()
+	link.Destination = image.Destination
+	link.AppendChild(link, literal("Image: "))
+	if !image.HasChildren() {
+		link.AppendChild(link, literal(addressIn(image.Destination)))
 	}
-	a := node.(*ast.AutoLink)
-	to := string(a.URL(source))
-	if webLink(to) == "" {
-		n.text(w, string(a.Label(source)))
-		return ast.WalkSkipChildren, nil
+	for image.HasChildren() {
+		link.AppendChild(link, image.FirstChild())
 	}
-	n.anchor(w, to, true)
-	n.text(w, string(a.Label(source)))
-	n.anchor(w, to, false)
-	return ast.WalkSkipChildren, nil
+	replace(image, link)
+	return link
 }
-
-func (n inertNodes) rawHTML(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
-	if entering {
-		segments := node.(*ast.RawHTML).Segments
-		for i := range segments.Len() {
-			segment := segments.At(i)
-			n.text(w, string(segment.Value(source)))
-		}
-	}
-	return ast.WalkSkipChildren, nil
-}
-
-func (n inertNodes) htmlBlock(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
-	block := node.(*ast.HTMLBlock)
-	if entering {
-		_, _ = w.WriteString("<pre>")
-		for i := range block.Lines().Len() {
-			line := block.Lines().At(i)
-			n.text(w, string(line.Value(source)))
-		}
-		return ast.WalkContinue, nil
-	}
-	if block.HasClosure() {
-		n.text(w, string(block.ClosureLine.Value(source)))
-	}
-	_, _ = w.WriteString("</pre>\n")
-	return ast.WalkContinue, nil
-}
-
-func (inertNodes) text(w util.BufWriter, s string) { template.HTMLEscape(w, []byte(s)) }
 
 // Limits of contents that have a form of their own. Larger ones are shown as text.
 const (
@@ -166,124 +137,75 @@ const (
 	openedNodes = 40   // a tree with fewer is open
 )
 
-// treeHTML returns a JSON object or list as lists that can be folded, with its members in their
-// order; ok is false for other data and for too much of it.
-func treeHTML(data json.RawMessage) (out template.HTML, ok bool) {
+// A node is a value in JSON, with its key or its number in a list, for the template "node".
+type node struct {
+	Key, Text string
+	Quoted    bool // Text is a string
+	Of        []node
+	Open      bool // the members of Of
+}
+
+// nodeOf returns a JSON object or list with its members in their order, nil for other data and
+// for too much of it.
+func nodeOf(data json.RawMessage) *node {
 	if len(data) == 0 || data[0] != '{' && data[0] != '[' {
-		return "", false
+		return nil
 	}
-	t := jsonTree{from: json.NewDecoder(bytes.NewReader(data)), open: bytes.Count(data, []byte{','}) < openedNodes}
-	t.from.UseNumber()
-	if t.value("", 0); t.failed || t.nodes > mostNodes {
-		return "", false
+	r := nodeReader{json.NewDecoder(bytes.NewReader(data)), mostNodes, bytes.Count(data, []byte{','}) < openedNodes}
+	r.UseNumber()
+	if n, ok := r.node("", 0); ok {
+		return &n
 	}
-	return template.HTML(t.out.String()), true // text escapes all that comes from data
+	return nil
 }
 
-// A jsonTree writes JSON as HTML.
-type jsonTree struct {
-	from   *json.Decoder
-	out    bytes.Buffer
-	open   bool // its inner lists
-	nodes  int
-	failed bool
+// A nodeReader reads at most so many nodes.
+type nodeReader struct {
+	*json.Decoder
+	left int
+	open bool
 }
 
-func (t *jsonTree) token() json.Token {
-	token, err := t.from.Token()
-	t.failed = t.failed || err != nil
-	return token
-}
-
-func (t *jsonTree) text(element, s string) {
-	t.out.WriteString("<" + element + ">")
-	template.HTMLEscape(&t.out, []byte(a2a.Visible(s)))
-	t.out.WriteString("</" + element + ">")
-}
-
-// value writes the next value, and before it the key that it has.
-func (t *jsonTree) value(key string, level int) {
-	t.nodes++
-	token := t.token()
-	if t.failed || t.nodes > mostNodes || level > mostLevels {
-		t.failed = true
-		return
+func (r *nodeReader) node(key string, level int) (n node, ok bool) {
+	r.left--
+	token, err := r.Token()
+	if err != nil || r.left < 0 || level > mostLevels {
+		return n, false
 	}
-	end, nests := token.(json.Delim)
-	inner := nests && level > 0 && t.from.More()
-	switch {
-	case inner && t.open:
-		t.out.WriteString("<details open><summary>")
-	case inner:
-		t.out.WriteString("<details><summary>")
-	}
-	if key != "" {
-		t.text("strong", key)
-	}
+	n = node{Key: a2a.Visible(key), Open: r.open}
 	switch token := token.(type) {
-	case json.Delim:
-		t.list(end == '{', inner, level)
-	case string:
-		t.text("span", token)
 	case nil:
-		t.text("code", "null")
-	default: // true, false or a number
-		t.text("code", fmt.Sprint(token))
-	}
-	if inner {
-		t.out.WriteString("</details>")
-	}
-}
-
-// list writes the members of an object or a list up to its end.
-func (t *jsonTree) list(object, inner bool, level int) {
-	if !t.from.More() {
-		t.text("i", "none")
-		t.token()
-		return
-	}
-	if inner {
-		t.out.WriteString("</summary>")
-	}
-	t.out.WriteString("<ul>")
-	for n := 1; !t.failed && t.from.More(); n++ {
-		key := strconv.Itoa(n)
-		if object {
-			key, _ = t.token().(string)
+		n.Text = "null"
+	case string:
+		n.Text, n.Quoted = a2a.Visible(token), true
+	case json.Delim:
+		for i := 1; r.More(); i++ {
+			key := strconv.Itoa(i)
+			if token == '{' {
+				name, _ := r.Token()
+				key, _ = name.(string)
+			}
+			member, ok := r.node(key, level+1)
+			if !ok {
+				return n, false
+			}
+			n.Of = append(n.Of, member)
 		}
-		t.out.WriteString("<li>")
-		t.value(key, level+1)
-		t.out.WriteString("</li>")
+		_, err = r.Token() // the end
+	default: // true, false or a number
+		n.Text = fmt.Sprint(token)
 	}
-	t.out.WriteString("</ul>")
-	t.token()
+	return n, err == nil
 }
 
-// tableHTML returns a text with comma-separated values as a table, whose first row has the names
-// of the columns; ok is false if it is none, or is too large.
-func tableHTML(source string) (out template.HTML, ok bool) {
+// tableOf returns the rows of a text with comma-separated values, the first with the names of the
+// columns; nil if it is none, or is too large.
+func tableOf(source string) [][]string {
 	rows, err := csv.NewReader(strings.NewReader(source)).ReadAll()
 	if err != nil || len(rows) < 2 || len(rows)*len(rows[0]) > mostCells {
-		return "", false
+		return nil
 	}
-	var b bytes.Buffer
-	write := func(row []string, open, end string) {
-		b.WriteString("<tr>")
-		for _, cell := range row {
-			b.WriteString(open)
-			template.HTMLEscape(&b, []byte(a2a.Visible(cell)))
-			b.WriteString(end)
-		}
-		b.WriteString("</tr>\n")
-	}
-	b.WriteString("<table><thead>")
-	write(rows[0], `<th scope="col">`, "</th>")
-	b.WriteString("</thead><tbody>")
-	for _, row := range rows[1:] {
-		write(row, "<td>", "</td>")
-	}
-	b.WriteString("</tbody></table>")
-	return template.HTML(b.String()), true // every cell is escaped
+	return rows
 }
 
 // deciding are the names of members of JSON by which people decide.

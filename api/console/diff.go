@@ -1,11 +1,12 @@
 package console
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
+	"github.com/aymanbagabas/go-udiff"
 	"github.com/aymanbagabas/go-udiff/lcs"
 
 	"longhaul/a2a"
@@ -35,9 +36,12 @@ type comparison struct {
 // A row is a line of a comparison, or a gap.
 type row struct {
 	Kind   string // "same", "removed", "added" or "gap"
-	Word   string // what the sign in front means, for readers who do not see it
-	Sign   string
 	Pieces []piece
+}
+
+// Sign returns what stands in front of r.
+func (r row) Sign() string {
+	return map[string]string{"same": " ", "removed": "−", "added": "+", "gap": "…"}[r.Kind]
 }
 
 // A piece is a part of a line.
@@ -61,18 +65,19 @@ func showComparison(v *visit) (view, error) {
 	out := sideBySide{Comparison: found}
 	for i, t := range found.Tasks {
 		if t.A != nil && t.B != nil && t.A.Text != "" && t.B.Text != "" && t.A.Text != t.B.Text {
-			diff := compareObjects([]a2a.Part{a2a.TextPart(t.A.Text)}, []a2a.Part{a2a.TextPart(t.B.Text)})[0]
-			diff.ID, diff.Of = "diff-"+strconv.Itoa(i), t.Place
+			diff := compareObjects("diff-"+strconv.Itoa(i)+"-", []a2a.Part{a2a.TextPart(t.A.Text)}, []a2a.Part{a2a.TextPart(t.B.Text)})[0]
+			diff.Of = t.Place
 			out.Diffs = append(out.Diffs, diff)
 		}
 	}
 	return view{Template: "compare", Title: "Side by side", Data: out}, nil
 }
 
-// compareObjects returns the differences between two versions of an object, part by part.
-func compareObjects(before, after []a2a.Part) (out []comparison) {
+// compareObjects returns the differences between two versions of an object, part by part, in elements whose ids
+// begin with one.
+func compareObjects(id string, before, after []a2a.Part) (out []comparison) {
 	for i := range max(len(before), len(after)) {
-		c := comparison{ID: "diff-" + strconv.Itoa(i)}
+		c := comparison{ID: id + strconv.Itoa(i)}
 		switch {
 		case i >= len(before):
 			c.Note = "This part is new."
@@ -110,50 +115,52 @@ func partName(p a2a.Part, n int) string {
 
 // rowsOf compares two texts line by line, and changed lines word by word.
 func rowsOf(a, b string) (rows []row, more int) {
-	before, after := lines(a), lines(b)
-	at := 0
-	same := func(until int, first bool, last bool) {
-		from, gap := at, until-at
-		head, tail := contextLines, contextLines
-		if first {
-			head = 0
-		}
-		if last {
-			tail = 0
-		}
-		if gap <= head+tail+1 {
-			head, tail = gap, 0
-		}
-		for _, l := range before[from : from+head] {
-			rows = append(rows, row{Kind: "same", Sign: " ", Pieces: []piece{{Text: l}}})
-		}
-		if n := gap - head - tail; n > 0 {
-			rows = append(rows, row{Kind: "gap", Sign: "…", Pieces: []piece{{Text: opt.Count(n, "line") + " without a change"}}})
-		}
-		for _, l := range before[until-tail : until] {
-			rows = append(rows, row{Kind: "same", Sign: " ", Pieces: []piece{{Text: l}}})
+	a, b = strings.TrimSuffix(a, "\n")+"\n", strings.TrimSuffix(b, "\n")+"\n"
+	diff, err := udiff.ToUnifiedDiff("", "", a, udiff.Lines(a, b), contextLines)
+	if err != nil { // not for edits that were made of a
+		return nil, 0
+	}
+	at := 1 // line of a
+	skip := func(until int) {
+		if until > at {
+			rows = append(rows, row{Kind: "gap", Pieces: []piece{{Text: opt.Count(until-at, "line") + " without a change"}}})
 		}
 	}
-	for i, d := range lcs.DiffLines(before, after) {
-		same(d.Start, i == 0, false)
-		rows = append(rows, changedRows(before[d.Start:d.End], after[d.ReplStart:d.ReplEnd])...)
-		at = d.End
+	for _, h := range diff.Hunks {
+		skip(h.FromLine)
+		at = h.FromLine
+		for rest := h.Lines; len(rest) > 0; {
+			var same, removed, added []string
+			same, rest = cutKind(rest, udiff.Equal)
+			removed, rest = cutKind(rest, udiff.Delete)
+			added, rest = cutKind(rest, udiff.Insert)
+			rows = addRows(rows, "same", same, make([]bool, len(same)))
+			rows = addChanged(rows, strings.Join(removed, ""), strings.Join(added, ""))
+			at += len(same) + len(removed)
+		}
 	}
-	same(len(before), at == 0, true)
+	skip(strings.Count(a, "\n") + 1)
 	if len(rows) > mostRows {
 		return rows[:mostRows], len(rows) - mostRows
 	}
 	return rows, 0
 }
 
-// lines returns the lines of a text.
-func lines(s string) []string {
-	return strings.Split(strings.TrimSuffix(s, "\n"), "\n")
+// cutKind returns the lines of a kind with which a list begins, and the rest.
+func cutKind(list []udiff.Line, kind udiff.OpKind) (texts []string, rest []udiff.Line) {
+	n := slices.IndexFunc(list, func(l udiff.Line) bool { return l.Kind != kind })
+	if n < 0 {
+		n = len(list)
+	}
+	return each(list[:n], func(l udiff.Line) string { return l.Content }), list[n:]
 }
 
-// changedRows returns the rows of lines that were replaced, with the words that differ.
-func changedRows(removed, added []string) (rows []row) {
-	before, after := words(removed), words(added)
+// wordForm is a word, the space or a mark between words, or the end of a line.
+var wordForm = regexp.MustCompile(`\n|[\pL\pN\p{Mn}]+|[^\S\n]+|.`)
+
+// addChanged appends the rows of lines that were replaced, with the words that differ.
+func addChanged(rows []row, removed, added string) []row {
+	before, after := wordForm.FindAllString(removed, -1), wordForm.FindAllString(added, -1)
 	oldMarks, newMarks := make([]bool, len(before)), make([]bool, len(after))
 	kept := len(before)
 	if len(before) > 0 && len(after) > 0 && len(before)+len(after) <= mostWords {
@@ -167,65 +174,23 @@ func changedRows(removed, added []string) (rows []row) {
 			clear(newMarks)
 		}
 	}
-	rows = addMarked(rows, row{Kind: "removed", Word: "removed", Sign: "−"}, removed, before, oldMarks)
-	return addMarked(rows, row{Kind: "added", Word: "added", Sign: "+"}, added, after, newMarks)
+	return addRows(addRows(rows, "removed", before, oldMarks), "added", after, newMarks)
 }
 
-// addMarked appends a row of the kind of like for each line, with its marked words.
-func addMarked(rows []row, like row, list, words []string, marks []bool) []row {
-	if len(list) == 0 {
-		return rows
-	}
-	line := like
+// addRows appends a row of a kind for each line of some words, with those that are marked. The last
+// of a line ends with it.
+func addRows(rows []row, kind string, words []string, marks []bool) []row {
+	line := row{Kind: kind}
 	for i, w := range words {
-		if w == "\n" {
-			rows = append(rows, line)
-			line = like
-			continue
-		}
+		text, ends := strings.CutSuffix(w, "\n")
 		if last := len(line.Pieces) - 1; last >= 0 && line.Pieces[last].Changed == marks[i] {
-			line.Pieces[last].Text += w
-		} else {
-			line.Pieces = append(line.Pieces[:len(line.Pieces):len(line.Pieces)], piece{w, marks[i]})
+			line.Pieces[last].Text += text
+		} else if text != "" {
+			line.Pieces = append(line.Pieces, piece{text, marks[i]})
+		}
+		if ends {
+			rows, line = append(rows, line), row{Kind: kind}
 		}
 	}
-	return append(rows, line)
-}
-
-// words returns the words of lines, the text between them, and the ends of lines.
-func words(list []string) (out []string) {
-	for i, l := range list {
-		if i > 0 {
-			out = append(out, "\n")
-		}
-		for l != "" {
-			n := wordEnd(l)
-			out, l = append(out, l[:n]), l[n:]
-		}
-	}
-	return out
-}
-
-// wordEnd returns the end of the first word of a text, or of the space or the mark that it
-// begins with.
-func wordEnd(s string) int {
-	kind := func(r rune) int {
-		switch {
-		case unicode.IsLetter(r), unicode.IsDigit(r), unicode.Is(unicode.Mn, r):
-			return 1
-		case unicode.IsSpace(r):
-			return 2
-		}
-		return 3
-	}
-	first := 0
-	for i, r := range s {
-		switch {
-		case i == 0:
-			first = kind(r)
-		case first == 3 || kind(r) != first:
-			return i
-		}
-	}
-	return len(s)
+	return rows
 }

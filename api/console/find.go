@@ -15,17 +15,15 @@ const mostFound = 10
 
 // A findings is the data of the page with what a search has found.
 type findings struct {
-	Text       string
-	Objectives []objectiveRow
-	More       bool // there are more objectives
-	Tasks      []shown.TaskFound
-	Gates      []gateCard
-	Asked      int // how many objectives the one has asked for whose name the text is
+	Text string
+	read.ObjectivePage
+	Gates []gateCard
+	Asked int // how many objectives the one has asked for whose name the text is
 }
 
 // Nothing reports whether the search has found nothing.
 func (f findings) Nothing() bool {
-	return len(f.Objectives)+len(f.Tasks)+len(f.Gates)+f.Asked == 0
+	return len(f.Objectives)+len(f.Found)+len(f.Gates)+f.Asked == 0
 }
 
 // showFound shows the objectives, tasks, gates and people with a text. An id leads to what
@@ -61,17 +59,13 @@ func pathOfID(text string) string {
 }
 
 // work finds objectives, tasks and gates.
-func (f *findings) work(v *visit) error {
-	page, err := v.cfg.Service.Objectives.ListObjectives(v.r.Context(), v.call, read.ListObjectivesParams{
-		Filter: shown.ObjectiveSearch{ObjectiveFilter: shown.ObjectiveFilter{Limit: mostFound}, Text: f.Text, Tasks: mostFound}, Standings: true,
+func (f *findings) work(v *visit) (err error) {
+	f.ObjectivePage, err = v.cfg.Service.Objectives.ListObjectives(v.r.Context(), v.call, read.ListObjectivesParams{
+		Filter: shown.ObjectiveSearch{ObjectiveFilter: shown.ObjectiveFilter{Limit: mostFound}, Text: f.Text, Tasks: mostFound},
 	})
 	if err != nil {
 		return err
 	}
-	for _, o := range page.Objectives {
-		f.Objectives = append(f.Objectives, rowOf(o, page.Standings[o.ID]))
-	}
-	f.More, f.Tasks = page.Next != "", page.Found
 	gates, err := v.cfg.Service.Gates.ListInterrupts(v.r.Context(), v.call, gate.InterruptListParams{Filter: shown.InterruptFilter{Urgent: true, Text: f.Text, Limit: mostFound}})
 	for _, i := range gates.Interrupts {
 		f.Gates = append(f.Gates, cardOf(i, v.cfg.Now()))

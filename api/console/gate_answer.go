@@ -93,7 +93,7 @@ func sentList(v *visit) url.Values {
 // answeredPath returns the page to show after an answer: the list with the next gate, or the same
 // gate while the answer is not judged or decides nothing.
 func answeredPath(v *visit, a gate.Answered) string {
-	l := listingOf(v, sentList(v))
+	l := questionsOf(v, sentList(v))
 	switch action := v.field("action"); {
 	case a.Pending:
 		return l.At(gatePath(a.ID), storedField, a.MessageID)
@@ -110,7 +110,7 @@ func answeredPath(v *visit, a gate.Answered) string {
 func (v gates) refusalMessage(s gate.ShownInterrupt, f *call.Fault, p problem) string {
 	switch {
 	case !s.Open:
-		return v.closedByOther(s)
+		return unusedText(s)
 	case f.Reason == "OBJECT_CHANGED":
 		return "The object has changed since you opened the page. Nothing was decided. Look at it as it is now, and answer again."
 	case f.Kind == call.InvalidParams:

@@ -189,9 +189,9 @@ func TestGate_secondAnswer(t *testing.T) {
 	if p.status != http.StatusConflict {
 		t.Errorf("the second answer: %d", p.status)
 	}
-	contains(t, "the second answer", p.text, "ann was first: Accepted at", "Your answer was not used.", "What you wrote A long reason", "Accepted by ann")
+	contains(t, "the second answer", p.text, "Accepted by ann: ", "Your answer was not used.", "What you wrote A long reason", "Accepted by ann")
 	own := ann.answer(gate, annSaw, "action", "reject", "feedback", "Changed my mind")
-	contains(t, "another answer of the first", own.text, "You have answered here already: Accepted at", "Changed my mind")
+	contains(t, "another answer of the first", own.text, "Accepted by ann: ", "Changed my mind")
 }
 
 // The page names the tasks that follow a decision, and shows the steps before now and after it.
@@ -222,7 +222,7 @@ func TestGate_expired(t *testing.T) {
 	s.world.Advance(time.Minute)
 	s.world.Advance(time.Hour)
 	p := b.answer(gate, before, "action", "accept", "feedback", "Yes")
-	contains(t, "the late answer", p.text, "Time was over before your answer came: Rejected, since no answer came in time", "What you wrote Yes")
+	contains(t, "the late answer", p.text, "Rejected, since no answer came in time: ", "What you wrote Yes")
 	contains(t, "the page", b.get("/console/inbox/"+gate).text, "Rejected, since no answer came in time")
 }
 
@@ -255,7 +255,7 @@ func TestGate_pending(t *testing.T) {
 	s.world.Wake()
 	contains(t, "the winner", ann.get("/console/inbox/"+gate+"?"+p.query).text, "Accepted by ann")
 	late := bob.get("/console/inbox/" + gate + "?" + other.query).text
-	contains(t, "the other", late, "ann was first: Accepted at", "No, since", "came too late")
+	contains(t, "the other", late, "Accepted by ann: ", "No, since", "the task did not wait for it")
 	lacks(t, "the winner", ann.get("/console/inbox/"+gate).text, "No, since")
 }
 
@@ -283,7 +283,7 @@ func TestGate_pendingVote(t *testing.T) {
 	s.world.Sleep()
 	refused := ann.answer(gate, saw, "action", "accept", "feedback", "Once more")
 	s.world.Wake()
-	contains(t, "the second vote", page(refused), "You have answered. The task waits for others.", "had answered before")
+	contains(t, "the second vote", page(refused), "You have answered. The task waits for others.", "the same person has decided there before")
 	bob.answer(gate, bob.get("/console/inbox/"+gate), "action", "accept")
 	contains(t, "the vote after the second one", page(voted), "Accepted by bob")
 	lacks(t, "the vote after the second one", page(voted), "was not used")

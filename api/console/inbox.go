@@ -2,6 +2,7 @@ package console
 
 import (
 	"cmp"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -28,10 +29,9 @@ const inboxRefresh = 5
 // several that are decided together.
 type inbox struct {
 	listing
-	CanAnswer bool // the caller has the scope to answer
-	Groups    []gateGroup
-	Total     int
-	Next      string // path of the next page, "" for none
+	Groups []gateGroup
+	Total  int
+	Next   string // path of the next page, "" for none
 
 	Gate     *gatePage // nil for none
 	Together *together // likewise
@@ -50,88 +50,92 @@ type gateGroup struct {
 
 // A gateCard is an open gate in the inbox.
 type gateCard struct {
-	ID, Path  string
-	Title     string
-	Gist      string // what its object is about
-	Kind      opt.GateKind
-	Objective string
-	Principal string
-	People    string // who can answer it
-	Since     a2a.Time
-	Due       a2a.Time
-	Gone      int    // percent of the time until Due that is over
-	Ending    string // what happens when it is due
-	Late      bool   // it is due within the hour
-	Current   bool   // it is the gate beside the list
-	Chosen    bool   // it is one of those that are decided together
-	alike     string // the same for gates of the same task of the same planner
+	shown.Interrupt
+	Path, Title string
+	Gist        string // what its object is about
+	People      string // who can answer it
+	Gone        int    // percent of the time until it is due that is over
+	Ending      string // what happens then
+	Late        bool   // it is due within the hour
+	Current     bool   // it is the gate beside the list
+	Chosen      bool   // it is one of those that are decided together
 }
 
-// A listing says which gates the list of the inbox has.
-type listing struct {
-	Mine      bool // only gates that wait for the caller
-	Text      string
-	Objective string // id of the only objective, "" for all
-	Context   string // likewise of the context
-	Page      string // token of the page
+// ID returns the id of the gate.
+func (c gateCard) ID() string { return c.Gate.ID }
+
+// alike returns a text that is the same for gates of the same task of the same planner.
+func (c gateCard) alike() string {
+	return c.Planner + "\x00" + cmp.Or(c.TaskName, c.TaskID) + "\x00" + string(c.Gate.Kind)
 }
 
-// mostSearched is the longest text to search for.
-const mostSearched = 200
+// A listing is what a list shows: those fields of its address that it has.
+type listing struct{ url.Values }
 
-// listingOf returns the listing in a query.
-func listingOf(v *visit, q url.Values) listing {
-	return listing{
-		Mine: v.has(call.RespondApprovals) && q.Get("show") != "all",
-		Text: shorten(q.Get("text"), mostSearched), Objective: q.Get("objective"), Context: q.Get("context"), Page: q.Get("page"),
-	}
-}
-
-// Query returns the query of l.
-func (l listing) Query() url.Values {
-	q := url.Values{}
-	show := "all"
-	if l.Mine {
-		show = ""
-	}
-	for name, value := range map[string]string{"show": show, "text": l.Text, "objective": l.Objective, "context": l.Context, "page": l.Page} {
-		if value != "" {
-			q.Set(name, value)
+// newListing returns the listing of a query, of the fields with some names.
+func newListing(q url.Values, fields ...string) listing {
+	l := listing{url.Values{}}
+	for _, name := range fields {
+		for _, value := range q[name] {
+			if value = strings.TrimSpace(value); value != "" {
+				l.Add(name, value)
+			}
 		}
 	}
-	return q
+	return l
+}
+
+// with returns l with another value in a field.
+func (l listing) with(name, value string) listing {
+	q := maps.Clone(l.Values)
+	if q.Set(name, value); value == "" {
+		q.Del(name)
+	}
+	return listing{q}
 }
 
 // At returns the address of a page with l and more fields, names and values in turn.
 func (l listing) At(path string, more ...string) string {
-	q := l.Query()
+	q := maps.Clone(l.Values)
 	for i := 0; i < len(more); i += 2 {
-		q.Add(more[i], more[i+1])
+		q[more[i]] = append(q[more[i]], more[i+1])
 	}
-	if len(q) == 0 {
+	if len(q) == 0 && path != "" {
 		return path
 	}
 	return path + "?" + q.Encode()
 }
 
-// Path returns the address of the list alone.
-func (l listing) Path() string { return l.At(inboxPath) }
+// mostSearched is the longest text to search for.
+const mostSearched = 200
 
-// On returns the address of a page of the list, by its token, for the caller alone or for all.
-func (l listing) On(page string, mine bool) string {
-	l.Page, l.Mine = page, mine
-	return l.Path()
+// questionsOf returns the listing of gates in a query.
+func questionsOf(v *visit, q url.Values) listing {
+	l := newListing(q, "objective", "context", "page").with("text", shorten(q.Get("text"), mostSearched))
+	if !v.has(call.RespondApprovals) || q.Get("show") == "all" {
+		return l.with("show", "all")
+	}
+	return l
 }
 
-// Filtered reports whether the page leaves out gates that a search does not find.
-func (l listing) Filtered() bool { return l.Text+l.Objective+l.Context != "" }
+// Mine reports whether a list of gates has only those that wait for the caller.
+func (l listing) Mine() bool { return !l.Has("show") }
+
+// Path returns the address of the list of gates alone.
+func (l listing) Path() string { return l.At(inboxPath) }
+
+// On returns the address of a page of the list of gates, by its token, for show.
+func (l listing) On(page, show string) string { return l.with("page", page).with("show", show).Path() }
+
+// Filtered reports whether l leaves out gates that a search does not find.
+func (l listing) Filtered() bool { return l.Has("text") || l.Has("objective") || l.Has("context") }
 
 // readInbox reads the list of the inbox: the nearest deadline first, then the longest wait.
 func readInbox(v *visit, l listing) (inbox, error) {
-	in := inbox{listing: l, CanAnswer: v.has(call.RespondApprovals)}
+	in := inbox{listing: l}
 	page, err := v.cfg.Service.Gates.ListInterrupts(v.r.Context(), v.call, gate.InterruptListParams{
-		Filter: shown.InterruptFilter{Urgent: true, Text: l.Text, ObjectiveID: l.Objective, ContextID: l.Context, Limit: inboxSize},
-		Mine:   l.Mine, PageToken: l.Page,
+		Filter: shown.InterruptFilter{Urgent: true, Text: l.Get("text"), ObjectiveID: l.Get("objective"), ContextID: l.Get("context"), Limit: inboxSize},
+		Mine:   l.Mine(), PageToken: l.Get("page"),
 	})
 	for _, i := range page.Interrupts {
 		in.add(i, v.cfg.Now())
@@ -141,9 +145,9 @@ func readInbox(v *visit, l listing) (inbox, error) {
 	}
 	in.Total = page.Total
 	if page.Next != "" {
-		in.Next = l.On(page.Next, l.Mine)
+		in.Next = l.On(page.Next, l.Get("show"))
 	}
-	if err != nil || !l.Mine {
+	if err != nil || !l.Mine() {
 		return in, err
 	}
 	list, err := v.cfg.Service.Standing.List(v.r.Context(), v.call, struct{}{})
@@ -156,7 +160,7 @@ func readInbox(v *visit, l listing) (inbox, error) {
 // again names the gate that it shows, so that no other one takes its place under the mouse.
 func showInbox(v *visit) (view, error) {
 	q := v.r.URL.Query()
-	in, err := readInbox(v, listingOf(v, q))
+	in, err := readInbox(v, questionsOf(v, q))
 	if err != nil {
 		return view{}, err
 	}
@@ -168,7 +172,7 @@ func showInbox(v *visit) (view, error) {
 	}
 	id := cmp.Or(q.Get("open"), q.Get("beside"))
 	if cards := in.cards(); id == "" && len(cards) > 0 {
-		id = cards[0].ID
+		id = cards[0].Gate.ID
 	}
 	s, err := v.cfg.Service.Gates.GetInterrupt(v.r.Context(), v.call, id)
 	if call.Is(err, call.NotFound) { // there is none, or it was removed meanwhile
@@ -202,12 +206,12 @@ func (in inbox) cards() (list []*gateCard) {
 // other.
 func (in inbox) after(id string) string {
 	cards := in.cards()
-	at := slices.IndexFunc(cards, func(c *gateCard) bool { return c.ID == id })
+	at := slices.IndexFunc(cards, func(c *gateCard) bool { return c.Gate.ID == id })
 	switch {
 	case at+1 < len(cards):
-		return cards[at+1].ID
+		return cards[at+1].Gate.ID
 	case at > 0:
-		return cards[at-1].ID
+		return cards[at-1].Gate.ID
 	}
 	return ""
 }
@@ -215,8 +219,8 @@ func (in inbox) after(id string) string {
 // add adds an open gate to its group, which stands where the first of its gates does.
 func (in *inbox) add(i shown.Interrupt, now time.Time) {
 	c := cardOf(i, now)
-	c.Path = in.At(gatePath(c.ID))
-	at := slices.IndexFunc(in.Groups, func(g gateGroup) bool { return g.Cards[0].alike == c.alike })
+	c.Path = in.At(gatePath(c.Gate.ID))
+	at := slices.IndexFunc(in.Groups, func(g gateGroup) bool { return g.Cards[0].alike() == c.alike() })
 	if at < 0 {
 		at = len(in.Groups)
 		in.Groups = append(in.Groups, gateGroup{Task: shorten(a2a.Visible(i.TaskName), titleWidth), Planner: shorten(a2a.Visible(strings.TrimPrefix(i.Planner, "playbook ")), titleWidth)})
@@ -224,58 +228,47 @@ func (in *inbox) add(i shown.Interrupt, now time.Time) {
 	in.Groups[at].Cards = append(in.Groups[at].Cards, c)
 }
 
-// Several reports whether the group has more than one gate.
-func (g gateGroup) Several() bool { return len(g.Cards) > 1 }
-
 // setTogether sets the path that decides all approvals of g together.
 func (g *gateGroup) setTogether(l listing) {
-	if !g.Several() || !l.Mine || g.Cards[0].Kind != opt.Approval {
+	if len(g.Cards) == 1 || !l.Mine() || g.Cards[0].Gate.Kind != opt.Approval {
 		return
 	}
 	var with []string
 	for _, c := range g.Cards {
-		with = append(with, "with", c.ID)
+		with = append(with, "with", c.Gate.ID)
 	}
 	g.Together = l.At(inboxPath, with...)
 }
 
 // cardOf returns an open gate as the inbox shows it.
 func cardOf(i shown.Interrupt, now time.Time) gateCard {
-	c := gateCard{
-		ID: i.Gate.ID, Title: gateTitle(&i.Gate), Gist: gistOf(&i.Gate), Kind: i.Gate.Kind, Objective: shorten(a2a.Visible(i.Objective), titleWidth),
-		Principal: shorten(a2a.Visible(i.Principal), titleWidth), People: peopleText(&i.Gate), Since: i.Since, Due: i.Gate.ExpiresAt,
-		alike: i.Planner + "\x00" + cmp.Or(i.TaskName, i.TaskID) + "\x00" + string(i.Gate.Kind),
-	}
-	if !c.Due.IsZero() {
+	c := gateCard{Interrupt: i, Title: gateTitle(&i.Gate), Gist: gistOf(&i.Gate), People: peopleText(&i.Gate)}
+	if due := i.Gate.ExpiresAt; !due.IsZero() {
 		ahead := gateform.Ahead(&i.Gate)
 		c.Ending = ahead[len(ahead)-1].What
-		left := c.Due.Millis() - now.UnixMilli()
+		left := due.Millis() - now.UnixMilli()
 		c.Late = left < time.Hour.Milliseconds()
-		if all := c.Due.Millis() - i.Gate.RequestedAt.Millis(); all > 0 {
+		if all := due.Millis() - i.Gate.RequestedAt.Millis(); all > 0 {
 			c.Gone = int(100 - min(100, max(0, 100*left/all)))
 		}
 	}
 	return c
 }
 
-// A decided is an answer that the caller has sent.
+// A decided is a gate to which the caller has sent an answer.
 type decided struct {
-	Path, Title string
-	Word        string // how it has closed the gate, "" if the gate is still open
-	By          string
-	More        int // how many alike were sent with it
+	*gate.ShownInterrupt
+	Title string
+	More  int // how many alike were sent with it
 }
 
-// decided returns the answer to a gate that the caller has sent, nil if it is not known.
+// decided returns the gate to which the caller has sent an answer, nil if it is not known.
 func (v gates) decided(id, more string) *decided {
 	s, err := v.cfg.Service.Gates.GetInterrupt(v.r.Context(), v.call, id)
 	if err != nil {
 		return nil
 	}
-	d := &decided{Path: gatePath(id), Title: gateTitle(&s.Gate)}
-	if closing := s.Closed(); closing != nil {
-		d.Word, d.By = cmp.Or(gateform.Word(closing.Decision), "Closed"), closing.Decision.Who()
-	}
+	d := &decided{ShownInterrupt: &s, Title: gateTitle(&s.Gate)}
 	if n, err := strconv.Atoi(more); err == nil && n > 0 && n < inboxSize {
 		d.More = n
 	}
@@ -294,7 +287,6 @@ type together struct {
 // A togetherGate is one of those gates.
 type togetherGate struct {
 	gateCard
-	Digest  string
 	Objects []object
 	More    int // parts that are not shown
 }
@@ -313,15 +305,15 @@ func (v gates) together(in inbox, ids []string, w written) (view, error) {
 			continue
 		}
 		t.Accepts, t.Rejects = t.Accepts && g.Allows(opt.Accept), t.Rejects && g.Allows(opt.Reject)
-		one := togetherGate{gateCard: cardOf(s.Interrupt, v.cfg.Now()), Digest: g.ObjectDigest}
+		one := togetherGate{gateCard: cardOf(s.Interrupt, v.cfg.Now())}
 		one.Path = in.At(gatePath(id))
-		show := v.viewer(one.Path, "parts")
-		show.ID, show.Most = "with-"+strconv.Itoa(len(t.Gates))+"-", mostTogether/len(ids)
-		one.Objects, one.More = show.objects(g.Object)
+		show := v.viewer(one.Path)
+		show.bytes = mostTogether / len(ids)
+		one.Objects, one.More = show.objects("with-"+strconv.Itoa(len(t.Gates))+"-", g.Object, fileIn(one.Path, "parts"))
 		t.Gates = append(t.Gates, one)
 	}
 	for _, c := range in.cards() {
-		c.Chosen = slices.Contains(ids, c.ID)
+		c.Chosen = slices.Contains(ids, c.Gate.ID)
 	}
 	in.Together, in.Chosen = t, true
 	out := in.view("Decide together")
@@ -348,7 +340,7 @@ func decideTogether(v *visit) (view, error) {
 		}
 	}
 	v.badges.Remove(badgeKey(v.call.Caller))
-	l := listingOf(v, sentList(v))
+	l := questionsOf(v, sentList(v))
 	if len(refused) == 0 {
 		return view{Location: l.At(inboxPath, "done", ids[0], "more", strconv.Itoa(len(ids)-1))}, nil
 	}

@@ -11,79 +11,86 @@ import (
 	"longhaul/a2a"
 )
 
-// Sizes in bytes of what a page shows of the parts of an object.
+// A measure is how much a page shows: bytes of one part, of all parts, and parts. The content
+// that was shown is taken off it.
+type measure struct{ one, bytes, parts int }
+
+// The measures of the object of a gate, at first and if the reader asks for all, and of all
+// results and messages of a page.
+var (
+	usualMeasure  = measure{16 << 10, 64 << 10, 100}
+	wholeMeasure  = measure{200 << 10, 200 << 10, 100}
+	recordMeasure = measure{mostShown, 64 << 10, 50}
+)
+
 const (
-	mostOfPart  = 16 << 10  // of one part
-	mostOfParts = 64 << 10  // of all parts
-	mostOfWhole = 200 << 10 // of all parts, if the reader asks for all
-	manyParts   = 100       // how many parts are shown
+	mostShown   = 4 << 10 // bytes of one text beside a picture
+	mostLetters = 120     // of a name
 )
 
 // An object is a part of the object of a gate, or of a result, for the template "object".
-// One of Text, HTML, Image and Link is set, or none for a file that can only be stored.
+// One of Text, HTML, Tree, Table, Image and Link is set, or none for a file that can only be stored.
 type object struct {
 	ID    string // of its element
 	Name  string
 	About string // its type and size
 	Text  string
-	HTML  template.HTML // of Markdown, of JSON as a tree or of a table
-	Image string        // path of the image
-	Link  string        // to another site
-	File  string        // path for storing it, "" for none
-	Cut   bool          // Text or HTML is only the beginning
-	Whole string        // path of the page with all of it, "" for none
-	As    string        // how it is shown: asText, or what HTML is of
-	Other string        // path of the page with the source of HTML, or with a text as Markdown
-	Diff  *comparison   // with the object that was sent back, nil if there was none
+	HTML  template.HTML // of Markdown
+	Tree  *node
+	Table [][]string
+	Image string      // path of the image
+	Link  string      // to another site
+	File  string      // path for storing it, "" for none
+	Cut   bool        // Text or HTML is only the beginning
+	Whole string      // path of the page with all of it, "" for none
+	As    string      // how it is shown
+	Other string      // path of the page with the source, or with a text as Markdown
+	Diff  *comparison // with the object that was sent back, nil if there was none
 }
 
-// A viewer says how a page shows parts.
+// A viewer shows parts.
 type viewer struct {
-	Markdown markdown
-	ID       string           // of the elements, before the number of the part
-	File     func(int) string // path for storing the n-th part
-	Most     int              // bytes of all parts, 0 for the usual
-	Whole    string           // path of the page with all of the parts, "" on that page
-	As       string           // how texts are shown: asMarkdown, asText, or "" for what their types say
-	AsPath   func(as string) string
+	markdown
+	measure
+	as     string                 // how texts are shown: asMarkdown, asText, or "" for what their types say
+	whole  string                 // path of the page with all of the parts, "" on that page
+	asPath func(as string) string // of the page that shows texts in another way; nil for none
 }
 
-// objects returns parts as a page shows them, and how many it leaves out.
-func (v viewer) objects(parts []a2a.Part) (out []object, more int) {
-	one, left := mostOfPart, mostOfParts
-	if v.Whole == "" {
-		one, left = mostOfWhole, mostOfWhole
-	}
-	if v.Most > 0 {
-		one, left = min(one, v.Most), v.Most
-	}
+// objects returns parts as a page shows them, and how many it leaves out. The ids of their elements begin
+// with one, and file returns the path for storing the n-th part; nil for what cannot be stored.
+func (v *viewer) objects(id string, parts []a2a.Part, file func(int) string) (out []object, more int) {
 	for i, p := range parts {
-		if i == manyParts {
+		if v.parts--; v.parts < 0 {
 			return out, len(parts) - i
 		}
-		o := v.object(p, min(one, left))
-		o.ID = v.ID + strconv.Itoa(i)
-		if o.Link == "" {
-			o.File = v.File(i)
+		o := v.object(p, min(v.one, v.bytes))
+		o.ID = id + strconv.Itoa(i)
+		if file != nil && o.Link == "" {
+			o.File = file(i)
 		}
 		if o.Image != "" {
 			o.Image = o.File
 		}
 		if o.Cut {
-			o.Whole = v.Whole
+			o.Whole = v.whole
 		}
-		left -= len(o.Text) + len(o.HTML)
-		left = max(left, 0)
 		out = append(out, o)
 	}
 	return out, 0
 }
 
-// object returns a part with at most some bytes of it.
-func (v viewer) object(p a2a.Part, most int) object {
-	o := object{Name: shorten(a2a.Visible(p.Filename), mostLetters), About: mediaType(p)}
-	text, kind := "", v.kind(p)
+// object returns a part with at most some bytes of it. Large contents, to which a part refers, are not read.
+func (v *viewer) object(p a2a.Part, most int) object {
+	o := object{Name: shorten(a2a.Visible(p.Filename), mostLetters), About: shorten(a2a.Visible(mediaType(p)), 40)}
+	text := ""
 	switch {
+	case p.Ref != nil:
+		o.About = join(o.About, sizeText(p.Ref.Size))
+		if p.Ref.Member == "raw" && isImage(mediaType(p)) {
+			o.Image = "image"
+		}
+		return o
 	case p.Raw != nil:
 		o.About = join(o.About, sizeText(len(p.Raw)))
 		if isImage(http.DetectContentType(p.Raw)) {
@@ -101,20 +108,13 @@ func (v viewer) object(p a2a.Part, most int) object {
 	case p.Text != nil:
 		text = *p.Text
 	}
-	o.About = join(o.About, sizeText(len(text)))
 	whole := len(text)
-	text, o.Cut = cutText(text, most)
-	if o.Cut {
+	if text, o.Cut = cutText(text, most); o.Cut {
 		o.About = join(o.About, "the first "+sizeText(len(text))+" of "+sizeText(whole)+" are shown")
+	} else {
+		o.About = "" // it is all there
 	}
-	if html, ok := v.html(p, text, kind); ok && (!o.Cut || kind == asMarkdown) && len(html) <= 4*mostOfPart {
-		o.HTML, o.As, o.Other = html, kind, v.other(asText)
-		return o
-	}
-	o.Text, o.As = a2a.Visible(text), asText
-	if p.Text != nil && kind == asText {
-		o.Other = v.other(asMarkdown)
-	}
+	v.show(&o, p, text)
 	return o
 }
 
@@ -126,42 +126,46 @@ const (
 	asTable    = "table"
 )
 
-// html returns the text of a part as HTML of a kind; ok is false if it is none.
-func (v viewer) html(p a2a.Part, text, kind string) (html template.HTML, ok bool) {
-	switch kind {
-	case asMarkdown:
-		html, err := v.Markdown.html(text)
-		return html, err == nil
-	case asTree:
-		return treeHTML(p.Data)
-	case asTable:
-		return tableHTML(text)
+// show adds a text to the object of its part, as its type or the reader wants it if that is possible.
+func (v *viewer) show(o *object, p a2a.Part, text string) {
+	o.As = v.kind(p)
+	switch {
+	case o.As == asTree && !o.Cut:
+		o.Tree = nodeOf(p.Data)
+	case o.As == asTable && !o.Cut:
+		o.Table = tableOf(text)
+	case o.As == asMarkdown:
+		if html, err := v.html(text); err == nil && len(html) <= 4*usualMeasure.one {
+			o.HTML = html
+		}
 	}
-	return "", false
+	other := asText
+	if o.Tree == nil && o.Table == nil && o.HTML == "" {
+		o.Text, other = a2a.Visible(text), ""
+		if p.Text != nil && o.As == asText {
+			other = asMarkdown
+		}
+	}
+	v.bytes = max(0, v.bytes-max(len(text), len(o.HTML)))
+	if v.asPath != nil && other != "" {
+		o.Other = v.asPath(other)
+	}
 }
 
 // kind returns how a part with text is shown.
-func (v viewer) kind(p a2a.Part) string {
+func (v *viewer) kind(p a2a.Part) string {
 	extension := strings.ToLower(path.Ext(p.Filename))
 	switch kind := mediaType(p); {
-	case v.As == asText, p.URL != nil:
+	case v.as == asText, p.URL != nil:
 		return asText
 	case p.Data != nil:
 		return asTree
 	case kind == "text/csv", kind == "" && extension == ".csv":
 		return asTable
-	case v.As == asMarkdown, kind == "text/markdown", kind == "" && (extension == ".md" || extension == ".markdown"):
+	case v.as == asMarkdown, kind == "text/markdown", kind == "" && (extension == ".md" || extension == ".markdown"):
 		return asMarkdown
 	}
 	return asText
-}
-
-// other returns the path of the page that shows texts in another way.
-func (v viewer) other(as string) string {
-	if v.AsPath == nil {
-		return ""
-	}
-	return v.AsPath(as)
 }
 
 // join joins two parts of a text. The first may be empty.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -76,7 +77,8 @@ func TestObject_hostile(t *testing.T) {
 		}
 	}
 	p := b.get("/console/inbox/" + gate)
-	contains(t, "the page", p.html, "<h3>Title</h3>", `<a rel="noreferrer noopener" href="https://ok.example/x">d</a>`, `<a rel="noreferrer noopener" href="https://spy.example/p.png">Image: pixel</a>`, "‹U+202E›")
+	contains(t, "the page", p.html, "<h3>Title</h3>", `<a href="https://ok.example/x" rel="noreferrer noopener">d</a>`, `<a href="https://spy.example/p.png" rel="noreferrer noopener">Image: pixel</a>`, "‹U+202E›",
+		"<pre><code>&lt;script&gt;alert(1)&lt;/script&gt;", `&lt;b style=&quot;color:red&quot;&gt;b&lt;/b&gt;`, "&lt;!-- comment --&gt;", "&lt;svg onload=alert(1)&gt;")
 	for n, want := range map[string][2]string{"3": {"application/octet-stream", "attachment; filename=gnp.svg"}, "4": {"application/octet-stream", "attachment; "}, "1": {"text/plain; charset=utf-8", "attachment; "}} {
 		h := b.get("/console/inbox/" + gate + "/parts/" + n).header
 		if h.Get("Content-Type") != want[0] || !strings.HasPrefix(h.Get("Content-Disposition"), want[1]) || h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Content-Security-Policy") != "default-src 'none'; sandbox" {
@@ -96,8 +98,8 @@ func TestObject_addressesInMarkdown(t *testing.T) {
 	s := begin(t, approval(text(source, "text/markdown", "")))
 	s.send(t, "acme/carl", "Go")
 	p := s.signedIn(t, "acme/ann").get("/console/inbox/" + s.open(t))
-	contains(t, "the page", p.html, `href="https://a.example/?x=1&amp;y=2">a</a>`, `href="https://b.example/a_b(c">b</a>`, `href="https://c.example/">c</a>`,
-		`href="https://d.example/?x=1&amp;y">Image: d</a>`, "e (javascript:alert(1))")
+	contains(t, "the page", p.html, `href="https://a.example/?x=1&amp;y=2" rel="noreferrer noopener">a</a>`, `href="https://b.example/a_b(c" rel="noreferrer noopener">b</a>`,
+		`href="https://c.example/" rel="noreferrer noopener">c</a>`, `href="https://d.example/?x=1&amp;y" rel="noreferrer noopener">Image: d</a>`, "e (javascript:alert(1))")
 }
 
 // Images are shown by their content, all else is a file.
@@ -155,12 +157,23 @@ func TestObject_large(t *testing.T) {
 	if len(p.html) > 300<<10 {
 		t.Errorf("the page has %d bytes", len(p.html))
 	}
-	contains(t, "the page", p.text, "Show all", "Download", "the first 16.0 KiB of 1.0 MiB are shown")
+	contains(t, "the page", p.text, "Show all", "Download", "the first 16 KiB of 1.0 MiB are shown")
 	if whole := b.get("/console/inbox/" + gate + "?all=1"); len(whole.html) < 200<<10 || len(whole.html) > 1<<20 {
 		t.Errorf("the page with all of it has %d bytes", len(whole.html))
 	}
 	if file := b.get("/console/inbox/" + gate + "/parts/0"); file.html != large || file.header.Get("Content-Disposition") != "attachment; filename=big.txt" {
 		t.Errorf("the file has %d bytes and the headers %v", len(file.html), file.header)
+	}
+}
+
+// Many parts are cut, too: those after the first ones have less room.
+func TestObject_many(t *testing.T) {
+	parts := slices.Repeat([]a2a.Part{text(strings.Repeat("0123456789 abcdef\n", 1000), "text/plain", "")}, 8)
+	s := begin(t, approval(parts...))
+	s.send(t, "acme/carl", "Go")
+	p := s.signedIn(t, "acme/ann").get("/console/inbox/" + s.open(t))
+	if len(p.html) > 100<<10 || strings.Count(p.html, "<figure") != len(parts) || !strings.Contains(p.text, "It is too much to be shown here.") {
+		t.Errorf("the page has %d bytes and %d parts", len(p.html), strings.Count(p.html, "<figure"))
 	}
 }
 

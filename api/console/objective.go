@@ -66,11 +66,8 @@ func showObjective(v *visit) (view, error) {
 	}
 	out, err := objectiveView(v, at, nil)
 	p, ok := out.Data.(objectivePage)
-	switch q := v.r.URL.Query(); {
-	case ok && q.Has(unpausedField):
-		out.Problem = unpausedText(p.Objective)
-	case ok && q.Has(unstartedField):
-		out.Problem = unstartedText(p.Objective)
+	if missed := v.r.URL.Query().Get(missedField); ok && missed != "" {
+		out.Problem = missedText(p.Objective, missed)
 	}
 	return out, err
 }
@@ -145,17 +142,16 @@ func addPanel(p *objectivePage, f forms, root read.Task, course *shown.Course) (
 		if t == nil {
 			return unknown("Task", p.Spot.Task)
 		}
-		p.Task, err = taskPanelOf(f.visit, p.Objective, plan, t, course)
-		if err == nil {
-			p.Task.Change = f.ofTask(plan, t)
-		}
+		p.Task, err = taskPanelOf(f, plan, t, course)
 	case p.Spot.Plan != "":
 		plan := planAt(p.Objective, p.Spot.Plan)
 		if plan == nil {
 			return unknown("Plan", p.Spot.Plan)
 		}
-		p.Plan = planPanelOf(p.Objective, plan)
-		p.Plan.planForms = f.ofPlan(plan)
+		p.Plan = &planPanel{
+			plan, f.state("p"+p.Spot.Plan+"-change", "/plans/"+p.Spot.Plan, planButtons, target{o: p.Objective, p: plan}),
+			f.allows(opt.Command{Kind: opt.AddTasks, PlanID: plan.ID, Tasks: []opt.TaskSpec{{Name: "another"}}}),
+		}
 	default:
 		p.Whole, err = recordOf(f.visit, p.Objective, root, read.EventListParams{Limit: latestEvents})
 	}
@@ -169,9 +165,9 @@ func recordOf(v *visit, o *opt.Objective, t read.Task, p read.EventListParams) (
 	if err != nil {
 		return nil, err
 	}
-	r, space := &record{Moments: momentsOf(o, events.Events)}, newBudget()
-	r.Results, r.More = artifactsOf(v, t.Task, space)
-	r.Messages = messagesOf(v, o, t.History, space)
+	r, show := &record{Moments: momentsOf(o, events.Events)}, viewer{markdown: v.markdown, measure: recordMeasure}
+	r.Results, r.More = show.artifacts(t.Task)
+	r.Messages = show.messages(o, t.History)
 	return r, nil
 }
 
@@ -179,29 +175,22 @@ func unknown(what, key string) *call.Fault {
 	return &call.Fault{Kind: call.NotFound, Message: what + " not found", Info: map[string]string{"key": shorten(key, 40)}}
 }
 
-// unstartedField is the query field of the page of an objective whose new attempt was to be
-// started, and perhaps was not.
-const unstartedField = "unstarted"
+// missedField is the query field of the page of an objective for a change that was to be made at once, and
+// perhaps was not: missedStart of a new attempt, or missedPause.
+const (
+	missedField = "missed"
+	missedStart = "start"
+	missedPause = "pause"
+)
 
-// unstartedText returns the text that a new attempt has not started, "" if it has started, is
-// in the queue or has ended.
-func unstartedText(o *opt.Objective) string {
-	if o.Started || !o.QueuedAt.IsZero() || o.Status.Ended() {
+// missedText returns the text that something was not done at once, "" if it was, or has lost its sense.
+func missedText(o *opt.Objective, missed string) string {
+	switch ended := o.Status.Ended(); {
+	case missed == missedStart && !o.Started && o.QueuedAt.IsZero() && !ended:
+		return "The new attempt waits: it was not started. Start it here."
+	case missed != missedPause || o.Paused:
 		return ""
-	}
-	return "The new attempt waits: it was not started. Start it here."
-}
-
-// unpausedField is the query field of the page of an objective that was to be paused at once,
-// and perhaps was not.
-const unpausedField = "unpaused"
-
-// unpausedText returns the text that an objective was not paused at once, "" if it is paused.
-func unpausedText(o *opt.Objective) string {
-	switch {
-	case o.Paused:
-		return ""
-	case o.Status.Ended():
+	case ended:
 		return "The objective was not paused: it ended before that."
 	}
 	return "The objective has begun and was not paused. Pause it here, if its work is to wait until you have read the plan."
@@ -211,7 +200,6 @@ func unpausedText(o *opt.Objective) string {
 type taskPanel struct {
 	*opt.Task
 	In       string // the name of its plan
-	Key      string
 	Note     string
 	Input    string      // that its executor reads, as JSON; "" for none
 	Stopping bool        // it was asked to stop, and has not ended
@@ -235,27 +223,23 @@ type spanRow struct {
 // A planPanel shows a plan beside the picture.
 type planPanel struct {
 	*opt.Plan
-	Look   shown.Look
-	Key    string
-	Reason string
-	After  []string // names of the plans that it waits for
-	planForms
+	Change changeForm // of its state
+	Draft  bool       // its tasks and its order can be changed in a draft
 }
 
-func planPanelOf(o *opt.Objective, p *opt.Plan) *planPanel {
-	look := shown.LookOfPlan(p)
-	out := &planPanel{Plan: p, Look: look, Key: planKey(p), Reason: stageReason(look.Word, p.Reason)}
-	for _, b := range o.Before(p) {
-		out.After = append(out.After, nameOfPlan(o, b.ID))
+// taskPanelOf returns the panel of a plan task. One that was not begun has no messages and no artifacts yet.
+func taskPanelOf(f forms, p *opt.Plan, t *opt.Task, course *shown.Course) (*taskPanel, error) {
+	out := &taskPanel{
+		Task: t, In: p.Name, Spans: spanRows(course.Tasks[t.ID], a2a.At(f.cfg.Now())),
+		Change: f.state("task-change", "/tasks/"+taskKey(t), taskButtons, target{f.o, p, t}),
 	}
-	return out
-}
-
-// taskPanelOf returns the panel of a plan task.
-func taskPanelOf(v *visit, o *opt.Objective, p *opt.Plan, t *opt.Task, course *shown.Course) (*taskPanel, error) {
-	out := &taskPanel{Task: t, In: p.Name, Key: taskKey(t), Note: taskNote(t), Spans: spanRows(course.Tasks[t.ID], a2a.At(v.cfg.Now()))}
-	if t.Failure != "" {
+	switch {
+	case t.Failure != "":
 		out.Note = beginningText(a2a.Visible(t.Failure), 4000)
+	case t.State == opt.TaskWorking && t.Said != "":
+		out.Note = shorten(a2a.Visible(t.Said), 200)
+	case t.Gate == nil:
+		out.Note = reasonText(t.Reason)
 	}
 	if len(t.Input) > 0 {
 		out.Input = beginningText(a2a.Visible(a2a.DataText(t.Input)), mostShown)
@@ -268,21 +252,14 @@ func taskPanelOf(v *visit, o *opt.Objective, p *opt.Plan, t *opt.Task, course *s
 			out.After = append(out.After, other)
 		}
 	}
-	return out, fillTask(v, o, out)
-}
-
-// fillTask adds what only the task itself has: one that was not begun has no messages and
-// no artifacts yet.
-func fillTask(v *visit, o *opt.Objective, panel *taskPanel) error {
-	outline, err := v.cfg.Service.Tasks.OutlineTask(v.r.Context(), v.call, read.TaskParams{ID: panel.A2AID(), History: latestMessages, Scope: shown.ScopeTask})
+	outline, err := f.cfg.Service.Tasks.OutlineTask(f.r.Context(), f.call, read.TaskParams{ID: t.A2AID(), History: latestMessages, Scope: shown.ScopeTask})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	_ = outline.Metadata.Decode(opt.KeyAttempt, &panel.Running) // stays 0
-	panel.Stopping = outline.Metadata.Has(wire.KeyStopping)
-	panel.Links = linksOf(outline.Metadata)
-	panel.record, err = recordOf(v, o, outline, read.EventListParams{TaskID: panel.ID, Limit: timelineSize})
-	return err
+	_ = outline.Metadata.Decode(opt.KeyAttempt, &out.Running) // stays 0
+	out.Stopping, out.Links = outline.Metadata.Has(wire.KeyStopping), linksOf(outline.Metadata)
+	out.record, err = recordOf(f.visit, f.o, outline, read.EventListParams{TaskID: t.ID, Limit: timelineSize})
+	return out, err
 }
 
 // spanRows returns the lines about the work on a task.
@@ -307,11 +284,8 @@ func spanText(spans []shown.Span, i int) string {
 	case s.Attempt == 0:
 		what = "Work"
 	}
-	switch barClass(spans, i) {
-	case "failed":
-		return what + ", failed"
-	case "canceled":
-		return what + ", canceled"
+	if end := barClass(spans, i); end == "failed" || end == "canceled" {
+		what += ", " + end
 	}
 	return what
 }

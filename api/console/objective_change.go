@@ -71,30 +71,43 @@ func applyObjectiveChange(v *visit, formID string, apply func(change) (int, erro
 
 // changeObjective changes the state of an objective.
 func changeObjective(v *visit) (view, error) {
-	return applyObjectiveChange(v, "change", func(c change) (int, error) {
-		statuses := map[string]opt.ObjectiveStatus{
-			"start": opt.ObjectiveWorking, "resume": opt.ObjectiveWorking, "pause": opt.ObjectiveBlocked, "plan": opt.ObjectivePlanning,
-			"complete": opt.ObjectiveCompleted, "fail": opt.ObjectiveFailed, "cancel": opt.ObjectiveCanceled,
-			"retry": opt.ObjectiveSubmitted, "retry-planned": opt.ObjectivePlanning,
-		}
-		to, ok := statuses[c.button]
-		if !ok {
+	return changeState(v, "change", objectiveButtons, "", "")
+}
+
+// changePlan changes the state of a plan.
+func changePlan(v *visit) (view, error) {
+	key := v.r.PathValue("plan")
+	return changeState(v, "p"+key+"-change", planButtons, idOf("plan", v, key), "")
+}
+
+// changeTask changes the state of a task by hand.
+func changeTask(v *visit) (view, error) {
+	key := v.r.PathValue("task")
+	plan, _, _ := strings.Cut(key, "-")
+	return changeState(v, "task-change", taskButtons, idOf("plan", v, plan), idOf("task", v, key))
+}
+
+// changeState makes the change of a button of an objective, or of the plan or the task with an id.
+func changeState(v *visit, formID string, buttons []button, plan, task string) (view, error) {
+	return applyObjectiveChange(v, formID, func(c change) (unconfirmed int, err error) {
+		i := slices.IndexFunc(buttons, func(b button) bool { return b.Do == c.button })
+		if i < 0 {
 			return 0, errAction
 		}
-		o, err := c.cfg.Service.Work.UpdateObjective(c.r.Context(), c.call, work.UpdateObjectiveParams{ID: c.objectiveID, Status: to, Seen: c.revision})
-		if err != nil || c.button != "retry" {
-			return len(o.Unconfirmed), err
+		cmd := buttons[i].command(plan, task)
+		cmd.Seen = c.revision
+		if unconfirmed, err = c.perform(cmd); err != nil || plan != "" || c.button != "retry" {
+			return unconfirmed, err
 		}
 		c.call.Key += ":start" // the new attempt waits until it is started
 		fault := c.cfg.Service.Guard(c.call, func() error {
-			o, err = c.cfg.Service.Work.UpdateObjective(c.r.Context(), c.call, work.UpdateObjectiveParams{ID: c.objectiveID, Status: opt.ObjectiveWorking})
+			unconfirmed, err = c.perform(opt.Command{Kind: opt.UpdateObjective, Status: string(opt.ObjectiveWorking)})
 			return err
 		})
 		if fault != nil { // the attempt stays
-			c.query.Set(unstartedField, "1")
-			return 0, nil
+			c.query.Set(missedField, missedStart)
 		}
-		return len(o.Unconfirmed), nil
+		return unconfirmed, nil
 	})
 }
 
@@ -139,7 +152,10 @@ func forkObjective(v *visit) (view, error) {
 // addPlan adds a plan with tasks, one for each line.
 func addPlan(v *visit) (view, error) {
 	return applyObjectiveChange(v, "add-plan", func(c change) (int, error) {
-		spec := opt.PlanSpec{Name: strings.TrimSpace(v.field("name")), Description: strings.TrimSpace(v.field("description")), Dependencies: plansAfter(c)}
+		spec := opt.PlanSpec{Name: strings.TrimSpace(v.field("name")), Description: strings.TrimSpace(v.field("description")), Dependencies: []string{}}
+		for _, key := range v.r.PostForm["after"] {
+			spec.Dependencies = append(spec.Dependencies, idOf("plan", v, key))
+		}
 		if v.field("optional") != "" {
 			spec.Metadata = spec.Metadata.With(opt.KeyOptional, true)
 		}
@@ -153,53 +169,9 @@ func addPlan(v *visit) (view, error) {
 	})
 }
 
-// plansAfter returns the ids of the plans that a form chooses.
-func plansAfter(c change) []string {
-	ids := []string{}
-	for _, key := range c.r.PostForm["after"] {
-		ids = append(ids, planID(c.objectiveID, key))
-	}
-	return ids
-}
-
-// planID returns the id of the plan of an objective with a key.
-func planID(objective, key string) string {
-	return "plan-" + strings.TrimPrefix(objective, "obj-") + "-" + key
-}
-
-// changePlan changes the state of a plan.
-func changePlan(v *visit) (view, error) {
-	key := v.r.PathValue("plan")
-	return applyObjectiveChange(v, "p"+key+"-change", func(c change) (int, error) {
-		statuses := map[string]opt.PlanStatus{
-			"start": opt.PlanWorking, "resume": opt.PlanWorking, "pause": opt.PlanBlocked, "skip": opt.PlanSkipped, "complete": opt.PlanCompleted,
-			"fail": opt.PlanFailed, "retry": opt.PlanWorking, "retry-later": opt.PlanPending,
-		}
-		to, ok := statuses[c.button]
-		if !ok {
-			return 0, errAction
-		}
-		return c.perform(opt.Command{Kind: opt.UpdatePlan, PlanID: planID(c.objectiveID, key), Status: string(to), Seen: c.revision})
-	})
-}
-
-// changeTask changes the state of a task by hand.
-func changeTask(v *visit) (view, error) {
-	key := v.r.PathValue("task")
-	return applyObjectiveChange(v, "task-change", func(c change) (int, error) {
-		plan, _, _ := strings.Cut(key, "-")
-		cmd := opt.Command{PlanID: planID(c.objectiveID, plan), TaskID: "task-" + strings.TrimPrefix(c.objectiveID, "obj-") + "-" + key, Seen: c.revision}
-		switch c.button {
-		case "complete", "fail":
-			cmd.Kind, cmd.Status = opt.MoveTask, map[string]string{"complete": string(opt.TaskCompleted), "fail": string(opt.TaskFailed)}[c.button]
-			cmd.Text = strings.TrimSpace(v.field("message"))
-		case "cancel", "skip":
-			cmd.Kind = opt.CancelTask
-		default:
-			return 0, errAction
-		}
-		return c.perform(cmd)
-	})
+// idOf returns the id of the plan or the task with a key, in the objective of a request.
+func idOf(what string, v *visit, key string) string {
+	return what + "-" + strings.TrimPrefix(v.r.PathValue("id"), "obj-") + "-" + key
 }
 
 // sendDraft makes the changes of a draft, one after another. Those that were made are no longer in
@@ -245,10 +217,13 @@ func sendDraft(v *visit) (view, error) {
 	})
 }
 
-// perform makes a change of a plan or a task. It returns how many plans had not confirmed it.
+// perform makes a change of the state of the objective, or a change of a plan or a task. It returns how many plans had not confirmed it.
 func (c change) perform(cmd opt.Command) (unconfirmed int, err error) {
 	ctx, to := c.r.Context(), c.cfg.Service
 	switch cmd.Kind {
+	case opt.UpdateObjective:
+		o, err := to.Work.UpdateObjective(ctx, c.call, work.UpdateObjectiveParams{ID: c.objectiveID, Status: opt.ObjectiveStatus(cmd.Status), Seen: cmd.Seen})
+		return len(o.Unconfirmed), err
 	case opt.AddTasks:
 		p, err := to.Work.AddTasks(ctx, c.call, work.AddTasksParams{ID: cmd.PlanID, Tasks: cmd.Tasks, Seen: cmd.Seen})
 		return len(p.Unconfirmed), err

@@ -145,8 +145,8 @@ func TestChange_objective(t *testing.T) {
 	b.addTask(path, "1", "name", "C", "description", "More", "executor", "agent", "after", "1-0|1-1").wants(t, "Your changes were made.", "C")
 	b.get(path+"?task=1-2").wants(t, "by agent", "More", "After A working B")
 	b.press(path, "add-plan", "add-plan", "name", "Third", "after", "1").wants(t, "Third")
-	b.get(path+"?plan=3").wants(t, "waits for “P”")
-	b.send(b.draft(b.drafting(path, "plan=3"), "draft-order", "after", "1|2"), "draft", "draft").wants(t, "Your changes were made.", "waits for “P” , “Second”")
+	b.get(path+"?plan=3").wants(t, "waits for P")
+	b.send(b.draft(b.drafting(path, "plan=3"), "draft-order", "after", "1|2"), "draft", "draft").wants(t, "Your changes were made.", "waits for P , Second")
 	b.press(path+"?plan=3", "p3-change", "skip").wants(t, "Skipped.", "skipped")
 	b.press(path, "replan", "replan", "reason", "Because").wants(t, "New plans are being made.")
 	b.press(path, "change", "cancel").wants(t, "Canceled.", "canceled", "Retry", "!Declare")
@@ -439,7 +439,7 @@ func TestChange_unconfirmed(t *testing.T) {
 		}
 	}
 	s.world.Advance(time.Minute)
-	(<-answer).wants(t, "Paused:", "1 plan had not confirmed the change when it was answered, and follows as soon as it can.")
+	(<-answer).wants(t, "Paused:", "1 plan had not confirmed the change when it was answered. It follows as soon as it can.")
 }
 
 var href = regexp.MustCompile(` href="([^"]*)"`)

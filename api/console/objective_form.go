@@ -37,12 +37,84 @@ func (f changeForm) Chosen(field, value string) bool {
 	return slices.Contains(f.values[field], value)
 }
 
-// A button asks for one change.
+// A button asks for a change of the state of an objective, a plan or a task.
 type button struct {
-	Do, Label string
-	Hint      string
-	Danger    bool // it needs a second step
-	cmd       opt.Command
+	Do, Label, Hint string
+	Danger          bool   // it needs a second step
+	to              string // the state that it asks for, "" for that of a task that is canceled
+	when            string // the phase in which it is shown if the change is possible, "" for any
+}
+
+// A target is what a button is about: a task, a plan or the objective, the last that is not nil.
+type target struct {
+	o *opt.Objective
+	p *opt.Plan
+	t *opt.Task
+}
+
+// phases returns what x is, as far as buttons differ by it.
+func (x target) phases() []string {
+	all, begun := []string{""}, x.o.Started || x.o.Paused
+	switch {
+	case x.t != nil && x.t.Optional():
+		return append(all, "optional")
+	case x.t != nil:
+		return append(all, "needed")
+	case x.p != nil && x.p.Status == opt.PlanFailed:
+		return append(all, "failed")
+	case x.p != nil:
+		begun = x.p.Started || x.p.Paused
+	case x.o.Status.Ended():
+		return append(all, "ended")
+	case len(x.o.Plans) == 0:
+		all = append(all, "planless")
+	}
+	return append(all, map[bool]string{true: "begun", false: "fresh"}[begun])
+}
+
+// The buttons that pages know.
+var (
+	objectiveButtons = []button{
+		{Do: "retry", Label: "Retry", Hint: "A new attempt begins. Plans that were completed stay completed.", to: string(opt.ObjectiveSubmitted), when: "ended"},
+		{Do: "retry-planned", Label: "Retry with new plans", Hint: "A new attempt begins with new plans.", Danger: true, to: string(opt.ObjectivePlanning), when: "ended"},
+		{Do: "resume", Label: "Resume", to: string(opt.ObjectiveWorking), when: "begun"},
+		{Do: "start", Label: "Start", to: string(opt.ObjectiveWorking), when: "fresh"},
+		{Do: "pause", Label: "Pause", Hint: "Running tasks finish, and nothing new begins.", to: string(opt.ObjectiveBlocked)},
+		{Do: "plan", Label: "Make plans", to: string(opt.ObjectivePlanning), when: "planless"},
+		{Do: "complete", Label: "Declare completed", Hint: "Its open tasks are stopped, and open questions are closed.", Danger: true, to: string(opt.ObjectiveCompleted)},
+		{Do: "fail", Label: "Declare failed", Hint: "Its open tasks are stopped. It can be retried.", Danger: true, to: string(opt.ObjectiveFailed)},
+		{Do: "cancel", Label: "Cancel", Hint: "Its open tasks are stopped. It can be retried.", Danger: true, to: string(opt.ObjectiveCanceled)},
+	}
+	planButtons = []button{
+		{Do: "retry", Label: "Retry now", Hint: "Completed tasks stay completed.", to: string(opt.PlanWorking), when: "failed"},
+		{Do: "retry-later", Label: "Retry at its turn", to: string(opt.PlanPending), when: "failed"},
+		{Do: "resume", Label: "Resume", to: string(opt.PlanWorking), when: "begun"},
+		{Do: "start", Label: "Start now", to: string(opt.PlanWorking), when: "fresh"},
+		{Do: "pause", Label: "Pause", Hint: "Its running tasks finish, and none begins.", to: string(opt.PlanBlocked)},
+		{Do: "skip", Label: "Skip", Hint: "The objective continues without this plan. It cannot be taken back.", Danger: true, to: string(opt.PlanSkipped)},
+		{Do: "complete", Label: "Declare completed", Hint: "Its open tasks are stopped, and plans that wait for it begin.", Danger: true, to: string(opt.PlanCompleted)},
+		{Do: "fail", Label: "Declare failed", Hint: "Its open tasks are stopped. The plan can be retried while the objective is open.", Danger: true, to: string(opt.PlanFailed)},
+	}
+	taskButtons = []button{
+		{Do: "complete", Label: "Declare completed", Hint: "A running attempt is stopped and its result is dropped. The plan continues.", Danger: true, to: string(opt.TaskCompleted)},
+		{Do: "fail", Label: "Declare failed", Hint: "A running attempt is stopped and its result is dropped.", Danger: true, to: string(opt.TaskFailed)},
+		{Do: "cancel", Label: "Cancel this task", Hint: "The plan fails without it.", Danger: true, when: "needed"},
+		{Do: "skip", Label: "Skip this task", Hint: "It is optional: the plan continues without it.", Danger: true, when: "optional"},
+	}
+)
+
+// command returns the change that b asks for, of the objective, or of the plan or task with an id.
+func (b button) command(plan, task string) opt.Command {
+	cmd := opt.Command{Kind: opt.UpdateObjective, PlanID: plan, TaskID: task, Status: b.to}
+	switch {
+	case task != "" && b.to == "":
+		cmd.Kind = opt.CancelTask
+	case task != "":
+		cmd.Kind = opt.MoveTask
+	case plan != "":
+		cmd.Kind = opt.UpdatePlan
+	}
+	return cmd
 }
 
 // A refusedForm is a form that was sent and refused: its contents and the reason.
@@ -64,8 +136,8 @@ type forms struct {
 
 // form returns a form with an id. Its key is the same while nothing changes, so that the
 // page stays the same, and that a form which is sent twice counts once.
-func (f forms) form(id, path string, buttons ...button) changeForm {
-	out := changeForm{ID: id, Action: Path + "/objectives/" + url.PathEscape(f.o.ID) + path, Revision: f.o.Revision, Buttons: f.offered(buttons)}
+func (f forms) form(id, path string) changeForm {
+	out := changeForm{ID: id, Action: objectivePath(f.o.ID) + path, Revision: f.o.Revision}
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %d %d %s %s %s", f.o.ID, f.o.Revision, f.o.UpdatedAt.Millis(), latestOf(f.o), path, id, f.call.Principal))
 	out.Key = "console-" + hex.EncodeToString(sum[:12])
 	if r := f.refused; r != nil {
@@ -89,11 +161,18 @@ func latestOf(o *opt.Objective) (at int64) {
 	return at
 }
 
-// offered returns the buttons whose change the state and the scopes of the caller allow.
-func (f forms) offered(all []button) (out []button) {
+// state returns a form with the buttons that the state of what it is about and the scopes of the caller allow.
+func (f forms) state(id, path string, all []button, of target) changeForm {
+	out, phases, plan, task := f.form(id, path), of.phases(), "", ""
+	if of.p != nil {
+		plan = of.p.ID
+	}
+	if of.t != nil {
+		task = of.t.ID
+	}
 	for _, b := range all {
-		if f.allows(b.cmd) {
-			out = append(out, b)
+		if slices.Contains(phases, b.when) && f.allows(b.command(plan, task)) {
+			out.Buttons = append(out.Buttons, b)
 		}
 	}
 	return out
@@ -118,7 +197,7 @@ type objectiveForms struct {
 
 // ofObjective returns the forms about the objective itself.
 func (f forms) ofObjective() objectiveForms {
-	out := objectiveForms{Change: f.form("change", "", objectiveButtons(f.o)...)}
+	out := objectiveForms{Change: f.state("change", "", objectiveButtons, target{o: f.o})}
 	if f.allows(opt.Command{Kind: opt.Replan}) {
 		out.Replan = new(f.form("replan", "/replan"))
 	}
@@ -133,25 +212,6 @@ func (f forms) ofObjective() objectiveForms {
 		out.Fork = new(f.form("fork", "/fork"))
 	}
 	return out
-}
-
-// planForms are the forms that change a plan.
-type planForms struct {
-	Change changeForm // of its state
-	Draft  bool       // its tasks and its order can be changed in a draft
-}
-
-// ofPlan returns the forms about a plan.
-func (f forms) ofPlan(p *opt.Plan) planForms {
-	id, path := "p"+planKey(p)+"-", "/plans/"+planKey(p)
-	out := planForms{Change: f.form(id+"change", path, planButtons(p)...)}
-	out.Draft = f.allows(opt.Command{Kind: opt.AddTasks, PlanID: p.ID, Tasks: []opt.TaskSpec{{Name: "another"}}})
-	return out
-}
-
-// ofTask returns the form that changes the state of a task.
-func (f forms) ofTask(p *opt.Plan, t *opt.Task) changeForm {
-	return f.form("task-change", "/tasks/"+taskKey(t), taskButtons(p, t)...)
 }
 
 // A planChoice is a plan or a task that another one may wait for.
@@ -179,79 +239,6 @@ func choicesOf[T comparable](all []T, but T, chosen []T, key, name func(T) strin
 	return out
 }
 
-// objectiveButtons lists the changes of state that pages know, whether they are possible
-// or not.
-func objectiveButtons(o *opt.Objective) []button {
-	to := func(status opt.ObjectiveStatus) opt.Command {
-		return opt.Command{Kind: opt.UpdateObjective, Status: string(status)}
-	}
-	var out []button
-	switch {
-	case o.Status.Ended():
-		return []button{
-			{Do: "retry", Label: "Retry", Hint: "A new attempt begins. Plans that were completed stay completed.", cmd: to(opt.ObjectiveSubmitted)},
-			{Do: "retry-planned", Label: "Retry with new plans", Hint: "A new attempt begins with new plans.", Danger: true, cmd: to(opt.ObjectivePlanning)},
-		}
-	case o.Started || o.Paused:
-		out = append(out, button{Do: "resume", Label: "Resume", cmd: to(opt.ObjectiveWorking)})
-	default:
-		out = append(out, button{Do: "start", Label: "Start", cmd: to(opt.ObjectiveWorking)})
-	}
-	if !o.Paused {
-		out = append(out, button{Do: "pause", Label: "Pause", Hint: "Running tasks finish, and nothing new begins.", cmd: to(opt.ObjectiveBlocked)})
-	}
-	if len(o.Plans) == 0 {
-		out = append(out, button{Do: "plan", Label: "Make plans", cmd: to(opt.ObjectivePlanning)})
-	}
-	return append(out,
-		button{Do: "complete", Label: "Declare completed", Hint: "Its open tasks are stopped, and open questions are closed.", Danger: true, cmd: to(opt.ObjectiveCompleted)},
-		button{Do: "fail", Label: "Declare failed", Hint: "Its open tasks are stopped. It can be retried.", Danger: true, cmd: to(opt.ObjectiveFailed)},
-		button{Do: "cancel", Label: "Cancel", Hint: "Its open tasks are stopped. It can be retried.", Danger: true, cmd: to(opt.ObjectiveCanceled)})
-}
-
-// planButtons lists the changes of the state of a plan that pages know.
-func planButtons(p *opt.Plan) []button {
-	to := func(status opt.PlanStatus) opt.Command {
-		return opt.Command{Kind: opt.UpdatePlan, PlanID: p.ID, Status: string(status)}
-	}
-	switch {
-	case p.Status == opt.PlanFailed:
-		return []button{
-			{Do: "retry", Label: "Retry now", Hint: "Completed tasks stay completed.", cmd: to(opt.PlanWorking)},
-			{Do: "retry-later", Label: "Retry at its turn", cmd: to(opt.PlanPending)},
-		}
-	case p.Status.Ended():
-		return nil
-	}
-	start := button{Do: "start", Label: "Start now", cmd: to(opt.PlanWorking)}
-	if p.Started || p.Paused {
-		start.Do, start.Label = "resume", "Resume"
-	}
-	return []button{
-		start,
-		{Do: "pause", Label: "Pause", Hint: "Its running tasks finish, and none begins.", cmd: to(opt.PlanBlocked)},
-		{Do: "skip", Label: "Skip", Hint: "The objective continues without this plan. It cannot be taken back.", Danger: true, cmd: to(opt.PlanSkipped)},
-		{Do: "complete", Label: "Declare completed", Hint: "Its open tasks are stopped, and plans that wait for it begin.", Danger: true, cmd: to(opt.PlanCompleted)},
-		{Do: "fail", Label: "Declare failed", Hint: "Its open tasks are stopped. The plan can be retried while the objective is open.", Danger: true, cmd: to(opt.PlanFailed)},
-	}
-}
-
-// taskButtons lists the changes of the state of a task that pages know.
-func taskButtons(p *opt.Plan, t *opt.Task) []button {
-	stop := button{Do: "cancel", Label: "Cancel this task", Hint: "The plan fails without it.", Danger: true}
-	if t.Optional() {
-		stop = button{Do: "skip", Label: "Skip this task", Hint: "It is optional: the plan continues without it.", Danger: true}
-	}
-	stop.cmd = opt.Command{Kind: opt.CancelTask, PlanID: p.ID, TaskID: t.ID}
-	return []button{
-		{Do: "complete", Label: "Declare completed", Hint: "A running attempt is stopped and its result is dropped. The plan continues.", Danger: true,
-			cmd: opt.Command{Kind: opt.MoveTask, PlanID: p.ID, TaskID: t.ID, Status: string(opt.TaskCompleted)}},
-		{Do: "fail", Label: "Declare failed", Hint: "A running attempt is stopped and its result is dropped.", Danger: true,
-			cmd: opt.Command{Kind: opt.MoveTask, PlanID: p.ID, TaskID: t.ID, Status: string(opt.TaskFailed)}},
-		stop,
-	}
-}
-
 // addResult adds to a page what a form has done, or why it was refused.
 func addResult(v *visit, out view, refused *refusedForm) view {
 	if refused != nil {
@@ -272,11 +259,7 @@ func addResult(v *visit, out view, refused *refusedForm) view {
 		return out
 	}
 	if n, err := strconv.Atoi(q.Get("unconfirmed")); err == nil && n > 0 {
-		verb := "follow as soon as they can."
-		if n == 1 {
-			verb = "follows as soon as it can."
-		}
-		out.Done += " " + opt.Count(n, "plan") + " had not confirmed the change when it was answered, and " + verb
+		out.Done += " " + opt.Count(n, "plan") + " had not confirmed the change when it was answered. It follows as soon as it can."
 	}
 	return out
 }

@@ -54,7 +54,7 @@ func TestObjective(t *testing.T) {
 	b := s.signedIn(t, "acme/ann")
 	b.get("/console/objectives/"+id).wants(t, "Go", "working Works on Ask", "asked by ann", "0 % done", "Gather", "Publish")
 	b.get("/console/objectives/"+id+"?plan=1").wants(t, "From everywhere.")
-	b.get("/console/objectives/"+id+"?plan=2").wants(t, "waits for “Gather”", "waits for other plans")
+	b.get("/console/objectives/"+id+"?plan=2").wants(t, "waits for Gather", "waits for other plans")
 	b.get("/console/objectives/"+id+"?task=1-0").wants(t, "by agent", "Attempts and waits What Took Began Attempt 1")
 	s.world.Complete(task(id, 1, 0), a2a.Artifact{ArtifactID: "a", Name: "Answers", Parts: []a2a.Part{a2a.TextPart("All is well.")}})
 	s.world.Fail(task(id, 1, 1), "broken", "Nobody looked.")
@@ -237,7 +237,7 @@ func TestArtifacts(t *testing.T) {
 	}})
 	b := s.signedIn(t, "acme/ann")
 	p := b.get("/console/objectives/" + id)
-	p.wants(t, "Result “All” short", "n 1", "19.5 KiB", "!"+long)
+	p.wants(t, "Result “All” short", "n 1", "20 KiB", "!"+long)
 	if !strings.Contains(p.html, `<img src="/console/artifacts?`) {
 		t.Errorf("the image is not shown: %s", p.html)
 	}

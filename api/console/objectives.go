@@ -1,10 +1,7 @@
 package console
 
 import (
-	"maps"
-	"net/url"
 	"slices"
-	"strings"
 	"time"
 
 	"longhaul/a2a"
@@ -22,29 +19,7 @@ var filterFields = []string{"text", "status", "planner", "by", "code", "age", "c
 
 // An objectivesFilter is what the list of objectives is to show, as the fields of its form
 // have it.
-type objectivesFilter struct{ url.Values }
-
-// filterOf reads the filter from the query of a page.
-func filterOf(q url.Values) objectivesFilter {
-	f := objectivesFilter{url.Values{}}
-	for _, name := range filterFields {
-		for _, value := range q[name] {
-			if value = strings.TrimSpace(value); value != "" {
-				f.Add(name, value)
-			}
-		}
-	}
-	return f
-}
-
-// with returns the query of the page with f and another value in a field.
-func (f objectivesFilter) with(name, value string) string {
-	q := maps.Clone(f.Values)
-	if q.Set(name, value); value == "" {
-		q.Del(name)
-	}
-	return "?" + q.Encode()
-}
+type objectivesFilter struct{ listing }
 
 // More reports whether f uses the fields that the form hides at first.
 func (f objectivesFilter) More() bool {
@@ -82,9 +57,9 @@ func (f objectivesFilter) Columns() []option { return columns }
 // it has the first.
 func (f objectivesFilter) SortBy(first, second string) string {
 	if f.Get("sort") == first {
-		return f.with("sort", second)
+		first = second
 	}
-	return f.with("sort", first)
+	return f.with("sort", first).At("")
 }
 
 // search returns f as the service takes it.
@@ -132,65 +107,17 @@ func (f objectivesFilter) search(now time.Time) (s shown.ObjectiveSearch, err er
 // objectives is the data of the page with the list of objectives.
 type objectives struct {
 	objectivesFilter
-	Rows    []objectiveRow
-	Total   int
-	AtLeast bool
-	First   string // query of the first page, "" on that
-	Next    string // of the next page, "" for none
-	May     bool   // begin work
-}
-
-// A statusChoice is a status by which the list can be filtered.
-type statusChoice struct {
-	shown.Look
-	Status opt.ObjectiveStatus
-}
-
-// Statuses returns the choices.
-func (objectivesFilter) Statuses() (out []statusChoice) {
-	for _, s := range opt.ObjectiveStatuses {
-		out = append(out, statusChoice{lookOfStatus(s), s})
-	}
-	return out
-}
-
-// An objectiveRow is a line of the list.
-type objectiveRow struct {
-	*opt.Objective
-	shown.Standing
-	Look    shown.Look
-	Planner string
+	read.ObjectivePage
+	Later bool // it is not the first page
 }
 
 // showObjectives shows the objectives that the query selects.
 func showObjectives(v *visit) (view, error) {
 	q := v.r.URL.Query()
-	data := objectives{objectivesFilter: filterOf(q), May: v.has(call.CreateRuns)}
-	out := view{Template: "objectives", Title: "Objectives", Refresh: 5}
+	data := objectives{objectivesFilter: objectivesFilter{newListing(q, filterFields...)}, Later: q.Get("page") != ""}
 	search, err := data.search(v.cfg.Now())
-	if err != nil {
-		return out, err
+	if err == nil {
+		data.ObjectivePage, err = v.cfg.Service.Objectives.ListObjectives(v.r.Context(), v.call, read.ListObjectivesParams{Filter: search, PageToken: q.Get("page"), Standings: true})
 	}
-	page, err := v.cfg.Service.Objectives.ListObjectives(v.r.Context(), v.call, read.ListObjectivesParams{Filter: search, PageToken: q.Get("page"), Standings: true})
-	if err != nil {
-		return out, err
-	}
-	data.Total, data.AtLeast = page.Total, page.AtLeast
-	if page.Next != "" {
-		data.Next = data.with("page", page.Next)
-	}
-	if q.Get("page") != "" {
-		data.First = data.with("page", "")
-	}
-	for _, o := range page.Objectives {
-		data.Rows = append(data.Rows, rowOf(o, page.Standings[o.ID]))
-	}
-	out.Data = data
-	return out, nil
-}
-
-// rowOf returns the line about an objective.
-func rowOf(o *opt.Objective, s shown.Standing) objectiveRow {
-	planner, _ := o.Metadata.String(opt.KeyPlanner)
-	return objectiveRow{o, s, shown.LookOf(o), planner}
+	return view{Template: "objectives", Title: "Objectives", Refresh: 5, Data: data}, err
 }

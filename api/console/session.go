@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/hex"
 	"errors"
 	"net/http"
@@ -25,23 +24,17 @@ const (
 
 var errNoSession = errors.New("the session has ended")
 
-// credentials finds the credentials of browsers.
-type credentials struct {
-	sessions Sessions // nil: there is no sign-in
-	provider Provider // nil: no credential is renewed
-	cookies  cookies
-	log      *zap.Logger
-	now      func() time.Time
-}
+// credentials finds the credentials of browsers, by the Sessions, the Provider and the cookies of a console.
+type credentials struct{ Config }
 
 // withSession returns r with the credential of its session, or r itself if it has no session.
 // The error is errNoSession for a session that has ended.
 func (c credentials) withSession(r *http.Request) (*http.Request, error) {
-	secret := c.cookies.read(r, sessionCookie)
-	if secret == "" || c.sessions == nil {
+	secret := c.cookie(r, sessionCookie)
+	if secret == "" || c.Sessions == nil {
 		return r, nil
 	}
-	s, err := c.sessions.Session(r.Context(), sessionID(secret), c.now())
+	s, err := c.Sessions.Session(r.Context(), sessionID(secret), c.Now())
 	if err == nil {
 		s, err = c.current(r.Context(), s)
 	}
@@ -61,17 +54,6 @@ func refusesCredential(err error) bool {
 	return err != nil && !limit && !errors.Is(err, opt.ErrUnavailable)
 }
 
-// end closes the session of r, if it has one.
-func (c credentials) end(r *http.Request) {
-	secret := c.cookies.read(r, sessionCookie)
-	if secret == "" || c.sessions == nil {
-		return
-	}
-	if err := c.sessions.CloseSession(r.Context(), sessionID(secret)); err != nil {
-		c.log.Warn("Could not close a session whose credential is refused", zap.Error(err))
-	}
-}
-
 // How the credential of a session is renewed: by one request, which others wait for if
 // the old credential has expired. A renewal that was interrupted is tried again later.
 const (
@@ -82,18 +64,18 @@ const (
 
 // current returns s with a credential that is valid now.
 func (c credentials) current(ctx context.Context, s access.Session) (access.Session, error) {
-	if c.provider == nil || s.RenewAt.IsZero() {
+	if c.Provider == nil || s.RenewAt.IsZero() {
 		return s, nil
 	}
 	for range renewWaits {
-		now := c.now()
+		now := c.Now()
 		if now.Before(s.RenewAt.Time()) && now.Before(s.ValidUntil.Time()) {
 			return s, nil
 		}
 		if !now.Before(s.RenewAt.Time()) {
 			claimed := s
 			claimed.RenewAt = a2a.At(now.Add(renewTime))
-			ok, err := c.sessions.RenewSession(ctx, claimed, s.RenewAt)
+			ok, err := c.Sessions.RenewSession(ctx, claimed, s.RenewAt)
 			if err != nil {
 				return s, err
 			}
@@ -107,7 +89,7 @@ func (c credentials) current(ctx context.Context, s access.Session) (access.Sess
 			return s, ctx.Err()
 		}
 		var err error
-		if s, err = c.sessions.Session(ctx, s.ID, c.now()); err != nil {
+		if s, err = c.Sessions.Session(ctx, s.ID, c.Now()); err != nil {
 			return s, err
 		}
 	}
@@ -118,19 +100,19 @@ func (c credentials) current(ctx context.Context, s access.Session) (access.Sess
 // claimed.RenewAt. If the provider refuses, the session ends.
 func (c credentials) renew(ctx context.Context, claimed access.Session) (access.Session, error) {
 	ctx = context.WithoutCancel(ctx) // a refresh token is often valid once
-	next, err := c.provider.Renew(ctx, claimed)
+	next, err := c.Provider.Renew(ctx, claimed)
 	switch {
 	case errors.Is(err, opt.ErrUnavailable):
-		c.log.Warn("The provider has not renewed the token of a session", zap.Error(err))
-		if c.now().Before(claimed.ValidUntil.Time()) {
+		c.Log.Warn("The provider has not renewed the token of a session", zap.Error(err))
+		if c.Now().Before(claimed.ValidUntil.Time()) {
 			return claimed, nil
 		}
 		return claimed, err
 	case err != nil:
-		c.log.Info("A session has ended: the provider does not renew its token", zap.Error(err))
-		return claimed, errors.Join(opt.ErrUnknown, c.sessions.CloseSession(ctx, claimed.ID))
+		c.Log.Info("A session has ended: the provider does not renew its token", zap.Error(err))
+		return claimed, errors.Join(opt.ErrUnknown, c.Sessions.CloseSession(ctx, claimed.ID))
 	}
-	ok, err := c.sessions.RenewSession(ctx, next, claimed.RenewAt)
+	ok, err := c.Sessions.RenewSession(ctx, next, claimed.RenewAt)
 	if err == nil && !ok { // it was closed meanwhile
 		err = opt.ErrUnknown
 	}
@@ -151,12 +133,8 @@ func sessionID(secret string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// newSecret returns 32 random bytes as text.
-func newSecret() string {
-	secret := make([]byte, 32)
-	_, _ = rand.Read(secret) // never fails
-	return base64.RawURLEncoding.EncodeToString(secret)
-}
+// newSecret returns more than 256 random bits as text.
+func newSecret() string { return rand.Text() + rand.Text() }
 
 // openSession stores a session, in place of the one that the browser has, and sets its
 // cookie. The secret is new each time, so that a secret that others know is useless.
@@ -173,23 +151,22 @@ func openSession(v *visit, s access.Session) error {
 	if err := v.cfg.Sessions.OpenSession(v.r.Context(), s); err != nil {
 		return err
 	}
-	v.credentials.cookies.set(v, sessionCookie, secret, until.Sub(now)+endedAge)
+	v.setCookie(sessionCookie, secret, until.Sub(now)+endedAge)
 	return nil
 }
 
-// closeSession closes the session of the browser, if it has one.
+// closeSession closes the session of the browser, if it has one. The browser keeps its cookie.
 func closeSession(v *visit) error {
-	secret := v.credentials.cookies.read(v.r, sessionCookie)
-	if secret == "" {
+	secret := v.credentials.cookie(v.r, sessionCookie)
+	if secret == "" || v.cfg.Sessions == nil {
 		return nil
 	}
-	v.credentials.cookies.set(v, sessionCookie, "", -1)
 	return v.cfg.Sessions.CloseSession(v.r.Context(), sessionID(secret))
 }
 
 // signedIn reports whether the browser has the cookie of a session.
 func signedIn(v *visit) bool {
-	return v.cfg.Sessions != nil && v.credentials.cookies.read(v.r, sessionCookie) != ""
+	return v.cfg.Sessions != nil && v.credentials.cookie(v.r, sessionCookie) != ""
 }
 
 // Names of cookies.
@@ -198,39 +175,33 @@ const (
 	signInCookie  = "longhaul_sign_in" // an attempt to sign in with the provider
 )
 
-// cookies makes and reads the cookies of a console. Scripts cannot read them, and
-// requests from other sites do not have them, apart from links.
-type cookies struct {
-	secure bool // browsers reach the server by https alone
-}
-
-// name returns the name of a cookie in the browser. With __Host-, other servers of the
+// cookieName returns the name of a cookie in the browser. With __Host-, other servers of the
 // same domain and unencrypted answers cannot set it.
-func (k cookies) name(cookie string) string {
-	if k.secure {
+func (c credentials) cookieName(cookie string) string {
+	if c.Secure {
 		return "__Host-" + cookie
 	}
 	return cookie
 }
 
-// read returns the value of a cookie, "" if the browser has none.
-func (k cookies) read(r *http.Request, cookie string) string {
-	c, err := r.Cookie(k.name(cookie))
+// cookie returns the value of a cookie, "" if the browser has none.
+func (c credentials) cookie(r *http.Request, cookie string) string {
+	got, err := r.Cookie(c.cookieName(cookie))
 	if err != nil {
 		return ""
 	}
-	return c.Value
+	return got.Value
 }
 
-// set makes a browser keep a cookie for some time; a negative time removes it. A proxy may say
-// that its connection to the browser is encrypted. If that is false, the browser only sends the
-// cookie less often.
-func (k cookies) set(v *visit, cookie, value string, age time.Duration) {
+// setCookie makes the browser keep a cookie for some time; a negative time removes it. Scripts cannot
+// read it, and requests from other sites do not have it, apart from links. A proxy may say that its
+// connection to the browser is encrypted. If that is false, the browser only sends the cookie less often.
+func (v *visit) setCookie(cookie, value string, age time.Duration) {
 	c := &http.Cookie{
-		Name: k.name(cookie), Value: value, Path: Path, MaxAge: int(age / time.Second), HttpOnly: true, SameSite: http.SameSiteLaxMode,
-		Secure: k.secure || v.r.TLS != nil || v.r.Header.Get("X-Forwarded-Proto") == "https",
+		Name: v.credentials.cookieName(cookie), Value: value, Path: Path, MaxAge: int(age / time.Second), HttpOnly: true, SameSite: http.SameSiteLaxMode,
+		Secure: v.cfg.Secure || v.r.TLS != nil || v.r.Header.Get("X-Forwarded-Proto") == "https",
 	}
-	if k.secure {
+	if v.cfg.Secure {
 		c.Path = "/" // as __Host- demands
 	}
 	if age < 0 {

@@ -10,10 +10,8 @@ import (
 	"net/http"
 	"net/url"
 	"path"
-	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"go.uber.org/zap"
 
@@ -76,7 +74,7 @@ func beginProvider(v *visit) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	v.credentials.cookies.set(v, signInCookie, base64.RawURLEncoding.EncodeToString(sealed), attemptAge)
+	v.setCookie(signInCookie, base64.RawURLEncoding.EncodeToString(sealed), attemptAge)
 	return view{Location: to}, nil
 }
 
@@ -87,7 +85,7 @@ func finishProvider(v *visit) (view, error) {
 	}
 	q := v.r.URL.Query()
 	a, ok := attemptOf(v)
-	v.credentials.cookies.set(v, signInCookie, "", -1) // an answer counts once
+	v.setCookie(signInCookie, "", -1) // an answer counts once
 	switch code := q.Get("code"); {
 	case !ok, subtle.ConstantTimeCompare([]byte(q.Get("state")), []byte(a.State)) != 1:
 		return signInPage(v, nextPath(""), "This sign-in was not begun in this browser, took too long, or is over. Sign in again.", http.StatusBadRequest), nil
@@ -105,7 +103,7 @@ func finishProvider(v *visit) (view, error) {
 // attemptOf returns the attempt that the browser keeps; ok is false if it keeps none that is
 // valid.
 func attemptOf(v *visit) (a attempt, ok bool) {
-	sealed, err := base64.RawURLEncoding.DecodeString(v.credentials.cookies.read(v.r, signInCookie))
+	sealed, err := base64.RawURLEncoding.DecodeString(v.credentials.cookie(v.r, signInCookie))
 	if err != nil || len(sealed) == 0 {
 		return a, false
 	}
@@ -118,9 +116,6 @@ func attemptOf(v *visit) (a attempt, ok bool) {
 
 // notAcceptedText is shown to people whose token lacks a claim that this server needs.
 const notAcceptedText = "The provider has signed you in, but this server does not accept what it says about you. The log of the server has the reason, for those who run it."
-
-// longestQuote is how many bytes of a text by the provider are shown.
-const longestQuote = 300
 
 // providerProblem returns the page for signing in, with the reason for which that has
 // failed and what to do.
@@ -137,26 +132,17 @@ func providerProblem(v *visit, next string, err error) view {
 	if refused.Description != "" {
 		message += ": " + refused.Description
 	}
-	message = strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) { // such as those that change the direction of text
-			return ' '
-		}
-		return r
-	}, message)
-	if len(message) > longestQuote {
-		message = strings.ToValidUTF8(message[:longestQuote], "") + "…"
-	}
-	return signInPage(v, next, "The provider has refused ("+message+"). "+providerAdvice(refused.Code), http.StatusUnauthorized)
+	return signInPage(v, next, "The provider has refused ("+shorten(a2a.Visible(message), 300)+"). "+providerAdvice(refused.Code), http.StatusUnauthorized)
 }
 
 // providerAdvice returns what people can do about an error of the provider.
 func providerAdvice(code string) string {
-	switch {
-	case code == "access_denied":
+	switch code {
+	case "access_denied":
 		return "Ask those who run the provider whether you may use this server."
-	case slices.Contains([]string{"server_error", "temporarily_unavailable"}, code):
+	case "server_error", "temporarily_unavailable":
 		return "Try again in a moment."
-	case slices.Contains([]string{"invalid_client", "unauthorized_client", "invalid_request", "invalid_scope", "unsupported_response_type"}, code):
+	case "invalid_client", "unauthorized_client", "invalid_request", "invalid_scope", "unsupported_response_type":
 		return "Those who run this server have to compare its settings for the client with those at the provider."
 	}
 	return "Sign in again."
@@ -169,37 +155,24 @@ func signOut(v *visit) (view, error) {
 	if v.cfg.Sessions == nil {
 		return view{Location: signInPath}, nil
 	}
-	var s access.Session
-	if secret := v.credentials.cookies.read(v.r, sessionCookie); secret != "" && v.cfg.Provider != nil {
-		var err error
-		s, err = v.cfg.Sessions.Session(v.r.Context(), sessionID(secret), v.cfg.Now())
-		if err != nil && !errors.Is(err, opt.ErrUnknown) {
-			return view{}, err
-		}
-	}
-	if err := closeSession(v); err != nil {
+	s, err := v.cfg.Sessions.Session(v.r.Context(), sessionID(v.credentials.cookie(v.r, sessionCookie)), v.cfg.Now())
+	if err != nil && !errors.Is(err, opt.ErrUnknown) {
 		return view{}, err
 	}
-	if s.IDToken == "" {
-		return view{Location: signInPath}, nil
+	v.setCookie(sessionCookie, "", -1)
+	if err := closeSession(v); err != nil || s.IDToken == "" || v.cfg.Provider == nil {
+		return view{Location: signInPath}, err
 	}
-	return providerSignOut(v, s), nil
-}
-
-// signedOut is the data of the page after signing out here.
-type signedOut struct{ Provider, URL string }
-
-// providerSignOut returns the page with a link to the provider, which ends the provider's
-// session, too. It is no redirect: the policy of the pages forbids redirects of forms to
-// other sites.
-func providerSignOut(v *visit, s access.Session) view {
 	to := v.cfg.Provider.End(v.r.Context(), s)
 	if to == "" {
-		return view{Location: signInPath}
+		return view{Location: signInPath}, nil
 	}
-	v.w.Header().Set("Refresh", "0; url="+to)
-	return view{Template: "signedout", Title: "Signed out", Data: signedOut{v.cfg.ProviderName, to}}
+	v.w.Header().Set("Refresh", "0; url="+to) // the policy of the pages forbids redirects of forms to other sites
+	return view{Template: "signedout", Title: "Signed out", Data: signedOut{v.cfg.ProviderName, to}}, nil
 }
+
+// signedOut is the data of the page after signing out here, with a link that ends the session at the provider, too.
+type signedOut struct{ Provider, URL string }
 
 // A signInForm is the data of the page for signing in.
 type signInForm struct {

@@ -15,35 +15,16 @@ import (
 	"longhaul/opt/wire"
 )
 
-// standings is the data of the page with the standing decisions.
-type standings struct {
-	wire.StandingList
-	May bool // decide at gates
-}
-
 // showStandings shows the standing decisions of the tenant, and those that answers of the caller propose.
 func showStandings(v *visit) (view, error) {
 	list, err := v.cfg.Service.Standing.List(v.r.Context(), v.call, struct{}{})
-	return view{Template: "standings", Title: "Standing decisions", Data: standings{list, v.has(call.RespondApprovals)}}, err
-}
-
-// A standingPage is the data of the page of a standing decision.
-type standingPage struct {
-	wire.Standing
-	May  bool // the caller may decide at gates
-	Back bool // the caller is behind it
-}
-
-// Over reports whether the decision will never count again.
-func (p standingPage) Over() bool {
-	return p.State != standing.Proposed && p.State != standing.Active
+	return view{Template: "standings", Title: "Standing decisions", Data: list}, err
 }
 
 // showStanding shows a standing decision and what it was used for.
 func showStanding(v *visit) (view, error) {
 	s, err := v.cfg.Service.Standing.Get(v.r.Context(), v.call, read.IDParams{ID: v.r.PathValue("id")})
-	page := standingPage{Standing: s, May: v.has(call.RespondApprovals), Back: s.Has(v.call.Principal)}
-	return view{Template: "standing", Title: "Standing decision", Data: page}, err
+	return view{Template: "standing", Title: "Standing decision", Data: s}, err
 }
 
 // approveStanding puts the caller behind a standing decision.
@@ -62,12 +43,11 @@ func changeStanding(v *visit, change func(context.Context, *call.Call, read.IDPa
 
 // A standingForm is the data of the page with the form for a standing decision.
 type standingForm struct {
-	ruleForm
-	Gate, Title string
-	Gates       string // that it would be about
-	Actions     []opt.Action
-	Need        int // people who have to be behind it
-	MostUses    int
+	filledForm
+	Gate     *opt.Gate
+	Actions  []opt.Action
+	Need     int // people who have to be behind it
+	MostUses int
 }
 
 // newStanding shows the form for a standing decision about gates like one. It has what answers of the
@@ -85,11 +65,11 @@ func newStanding(v *visit) (view, error) {
 			values.Set("holds", p.Holds)
 		}
 	}
-	return standingFormOf(v, newRuleForm(values))
+	return standingFormOf(v, newFilledForm(values))
 }
 
 // standingFormOf returns the page with a form.
-func standingFormOf(v *visit, f ruleForm) (view, error) {
+func standingFormOf(v *visit, f filledForm) (view, error) {
 	if err := v.call.RequireScopes(call.RespondApprovals); err != nil {
 		return view{}, err
 	}
@@ -97,7 +77,7 @@ func standingFormOf(v *visit, f ruleForm) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	out := standingForm{ruleForm: f, Gate: s.Gate.ID, Title: gateTitle(&s.Gate), Gates: s.Gate.Standing, MostUses: standing.MaxUses}
+	out := standingForm{filledForm: f, Gate: &s.Gate, MostUses: standing.MaxUses}
 	for _, a := range []opt.Action{opt.Accept, opt.Reject} {
 		if s.Gate.Allows(a) {
 			out.Actions = append(out.Actions, a)
@@ -125,14 +105,14 @@ func makeStanding(v *visit) (view, error) {
 	})
 }
 
-// A ruleForm is a form of the pages about who decides: its fields as they were filled in.
-type ruleForm struct {
+// A filledForm has the fields of a form as they were filled in.
+type filledForm struct {
 	url.Values
 	Key string // sent again with it, the form makes nothing new
 }
 
-// newRuleForm returns a form with contents. Its key is new: a refused form has made nothing.
-func newRuleForm(values url.Values) ruleForm { return ruleForm{values, newKey()} }
+// newFilledForm returns a form with contents. Its key is new: a refused form has made nothing.
+func newFilledForm(values url.Values) filledForm { return filledForm{values, newKey()} }
 
 // ruleFields are the fields of these forms in plain words.
 var ruleFields = map[string]string{
@@ -142,7 +122,7 @@ var ruleFields = map[string]string{
 
 // makeRule makes what the form of a request asks for, and leads to the address that apply returns. If
 // that is refused, page returns the page with the form again, for callers who may read it.
-func makeRule(v *visit, page func(*visit, ruleForm) (view, error), apply func() (address string, err error)) (view, error) {
+func makeRule(v *visit, page func(*visit, filledForm) (view, error), apply func() (address string, err error)) (view, error) {
 	if key := v.field("key"); len(key) <= call.MaxID {
 		v.call.Key, v.call.KeyField = key, "key"
 	}
@@ -157,7 +137,7 @@ func makeRule(v *visit, page func(*visit, ruleForm) (view, error), apply func() 
 	case !v.has(call.ReadRuns):
 		return view{}, fault
 	}
-	form := newRuleForm(v.r.PostForm)
+	form := newFilledForm(v.r.PostForm)
 	if fault.Kind == call.Unavailable { // it may have been made
 		form.Key = v.field("key")
 	}

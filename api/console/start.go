@@ -21,15 +21,11 @@ import (
 // maxRequest is the longest text of a new objective in bytes.
 const maxRequest = 100_000
 
-// A startForm is the data of the page for new objectives, as it was filled in.
+// A startForm is the data of the page for new objectives. Its key is the id of the message: sent again,
+// it begins nothing new.
 type startForm struct {
-	ID      string // of the message: sent again, it begins nothing new
-	Name    string
-	Text    string
-	Skill   string
-	Context string
-	Review  bool   // pause the work, so that its plan can be read first
-	Seen    string // digest of the plans that were shown; "" for none
+	filledForm
+	Seen string // digest of the plans that are shown; "" for none
 
 	Skills  []card.Skill
 	Preview *message.Preview // nil before it was asked for
@@ -50,9 +46,7 @@ func (f startForm) Plans() []*opt.Plan {
 
 // showStart shows an empty form, or one for the skill or the example of a link.
 func showStart(v *visit) (view, error) {
-	q := v.r.URL.Query()
-	f := startForm{ID: newKey(), Text: q.Get("text"), Skill: q.Get("skill"), Context: q.Get("context")}
-	return v.startView(f), nil
+	return v.startView(startForm{filledForm: newFilledForm(v.r.URL.Query())}), nil
 }
 
 // newKey returns a new id of a message, or a new key of a form.
@@ -64,39 +58,34 @@ func (v *visit) startView(f startForm) view {
 	return view{Template: "start", Title: "New objective", Data: f}
 }
 
-// startForm reads the form of a request.
-func (v *visit) startForm() (f startForm, m a2a.Message, err error) {
-	f = startForm{
-		ID: v.field("message"), Name: strings.TrimSpace(v.field("name")), Text: v.field("text"), Skill: v.field("skill"),
-		Context: strings.TrimSpace(v.field("context")), Review: v.field("review") != "", Seen: v.field("seen"),
+// startForm reads the form of a request, and returns its message as the service takes it. The name is a
+// suggestion of the metadata, too, which playbooks use.
+func (v *visit) startForm() (f startForm, p message.SendParams, err error) {
+	f.filledForm = filledForm{v.r.PostForm, v.field("message")}
+	if !strings.HasPrefix(f.Key, "console-") || len(f.Key) > call.MaxID {
+		f.Key = newKey()
 	}
-	if !strings.HasPrefix(f.ID, "console-") || len(f.ID) > call.MaxID {
-		f.ID = newKey()
-	}
+	text, name, context := v.field("text"), strings.TrimSpace(v.field("name")), strings.TrimSpace(v.field("context"))
 	var wrong []call.Violation
-	add := func(field, problem string) {
-		wrong = append(wrong, call.Violation{Field: field, Description: problem})
+	check := func(refuse bool, field, problem string) {
+		if refuse {
+			wrong = append(wrong, call.Violation{Field: field, Description: problem})
+		}
 	}
-	switch {
-	case strings.TrimSpace(f.Text) == "":
-		add("The text", "is missing: describe the work")
-	case len(f.Text) > maxRequest:
-		add("The text", "is longer than 100,000 bytes")
-	}
-	if len([]rune(f.Name)) > maxName || strings.ContainsFunc(f.Name, isControl) {
-		add("The name", "is longer than 200 characters, or has control characters")
-	}
-	if len(f.Context) > call.MaxID || strings.ContainsFunc(f.Context, isControl) {
-		add("The context", "is not an id")
-	}
+	check(strings.TrimSpace(text) == "", "The text", "is missing: describe the work")
+	check(len(text) > maxRequest, "The text", "is longer than 100,000 bytes")
+	check(len([]rune(name)) > maxName || strings.ContainsFunc(name, isControl), "The name", "is longer than 200 characters, or has control characters")
+	check(len(context) > call.MaxID || strings.ContainsFunc(context, isControl), "The context", "is not an id")
 	if len(wrong) > 0 {
-		return f, m, call.Invalid(wrong...)
+		return f, p, call.Invalid(wrong...)
 	}
-	m = a2a.Message{MessageID: f.ID, ContextID: f.Context, Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart(f.Text)}}
-	if f.Skill != "" {
-		m.Metadata = m.Metadata.With(opt.KeySkill, f.Skill)
+	m := a2a.Message{MessageID: f.Key, ContextID: context, Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart(text)}}
+	for key, value := range map[string]string{opt.KeySkill: v.field("skill"), opt.KeySuggestedName: name} {
+		if value != "" {
+			m.Metadata = m.Metadata.With(key, value)
+		}
 	}
-	return f, m, nil
+	return f, message.SendParams{Message: m, Hints: message.Hints{SuggestedName: name}, Once: true, ReturnAtOnce: true}, nil
 }
 
 // maxName is the longest name of an objective in characters.
@@ -104,36 +93,27 @@ const maxName = 200
 
 func isControl(r rune) bool { return r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 }
 
-// params returns the message of f as the service takes it. The name is a suggestion of
-// the metadata, too, which playbooks use.
-func (f startForm) params(m a2a.Message) message.SendParams {
-	if f.Name != "" {
-		m.Metadata = m.Metadata.With(opt.KeySuggestedName, f.Name)
-	}
-	return message.SendParams{Message: m, Hints: message.Hints{SuggestedName: f.Name}, Once: true, ReturnAtOnce: true}
-}
-
 // previewStart shows the plan of a new objective before it begins.
 func previewStart(v *visit) (view, error) {
-	f, m, err := v.startForm()
+	f, p, err := v.startForm()
 	if err == nil && v.r.PostForm.Has("change") { // back from the preview
 		return v.startView(f), nil
 	}
 	if err == nil {
-		err = v.preview(&f, f.params(m))
+		err = v.preview(&f, p)
 	}
 	return v.startRefused(f, err)
 }
 
 // rehearseStart shows how the work is likely to go, with its plan.
 func rehearseStart(v *visit) (view, error) {
-	f, m, err := v.startForm()
+	f, p, err := v.startForm()
 	if err == nil {
-		err = v.preview(&f, f.params(m))
+		err = v.preview(&f, p)
 	}
 	if err == nil {
 		f.Rehearsed = true
-		f.Rehearsal, err = v.cfg.Service.Rehearsals.RehearseObjective(v.r.Context(), v.call, f.params(m))
+		f.Rehearsal, err = v.cfg.Service.Rehearsals.RehearseObjective(v.r.Context(), v.call, p)
 	}
 	return v.startRefused(f, err)
 }
@@ -150,7 +130,7 @@ func (v *visit) startRefused(f startForm, err error) (view, error) {
 	text := p.Title + ". " + p.Text
 	switch {
 	case errors.Is(err, opt.ErrConflict):
-		f.ID, p.Status = newKey(), http.StatusConflict
+		f.Key, p.Status = newKey(), http.StatusConflict
 		text = "This form was sent before with another request, which has begun an objective: the list of objectives shows it. " +
 			"This request has begun nothing. Start it if you want both."
 	case fault.Kind == call.Unavailable && f.Preview != nil && !f.Rehearsed: // it was sent
@@ -197,22 +177,18 @@ func digestOfPreview(seen message.Preview) string {
 // start begins an objective. If it would have other plans than the page has shown, it
 // shows these first.
 func start(v *visit) (view, error) {
-	f, m, err := v.startForm()
+	f, p, err := v.startForm()
+	if err == nil {
+		err = v.preview(&f, p)
+	}
 	if err != nil {
 		return v.startRefused(f, err)
 	}
-	p, seen := f.params(m), f.Seen
-	if err := v.preview(&f, p); err != nil {
-		return v.startRefused(f, err)
-	}
-	if f.Seen != seen {
+	if changed := f.Seen != v.field("seen"); changed || f.Preview.Refusal != "" { // or it was sent without its page
 		out := v.startView(f)
-		out.Status, out.Problem = http.StatusConflict, "The plan has changed since you saw it. This is the present one."
-		return out, nil
-	}
-	if f.Preview.Refusal != "" { // it was sent without its page, or the playbooks have changed
-		out := v.startView(f)
-		out.Status = http.StatusConflict
+		if out.Status = http.StatusConflict; changed {
+			out.Problem = "The plan has changed since you saw it. This is the present one."
+		}
 		return out, nil
 	}
 	sent, err := v.cfg.Service.Messages.SendMessage(v.r.Context(), v.call, p)
@@ -227,14 +203,14 @@ func start(v *visit) (view, error) {
 	if ref, ok := opt.ParseID(id); ok {
 		id = ref.ObjectiveID
 	}
-	if f.Review && len(f.Plans()) == 0 {
+	if f.Has("review") && len(f.Plans()) == 0 {
 		pause := work.UpdateObjectiveParams{ID: id, Status: opt.ObjectiveBlocked}
 		fault := v.cfg.Service.Guard(v.call, func() error {
 			_, err := v.cfg.Service.Work.UpdateObjective(v.r.Context(), v.call, pause)
 			return err
 		})
 		if fault != nil { // the objective has begun and stays
-			return view{Location: objectivePath(id) + "?" + unpausedField + "=1"}, nil
+			return view{Location: objectivePath(id) + "?" + missedField + "=" + missedPause}, nil
 		}
 	}
 	return view{Location: objectivePath(id)}, nil

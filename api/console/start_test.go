@@ -167,7 +167,7 @@ func TestStart_pauseFails(t *testing.T) {
 		t.Fatalf("again: %d %s", again.status, again.path)
 	}
 	lacks(t, "the page after the pause", again.text, "was not paused")
-	lacks(t, "the first page after the pause", b.get(p.path+"?unpaused=1").text, "was not paused")
+	lacks(t, "the first page after the pause", b.get(p.path+"?missed=pause").text, "was not paused")
 }
 
 // A form that is sent while the service is unavailable keeps its input and its message,

@@ -1,29 +1,27 @@
 package console
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
-	"unicode"
+
+	"github.com/dustin/go-humanize"
+	"github.com/mattn/go-runewidth"
 
 	"longhaul/a2a"
+	"longhaul/api/gateform"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
+
+// cells counts how wide texts are, the same in all locales.
+var cells = runewidth.Condition{StrictEmojiNeutral: true}
 
 // shorten returns the beginning of a text in one line, as wide as a number of Latin
 // letters, with an ellipsis if more follows.
 func shorten(s string, width int) string {
-	s = strings.Join(strings.Fields(s), " ")
-	taken, cut := 0, 0
-	for i, r := range s {
-		taken += widthOf(r)
-		if taken <= width-1 {
-			cut = i + len(string(r))
-		}
-		if taken > width {
-			return strings.TrimSpace(s[:cut]) + "…"
-		}
-	}
-	return s
+	return cells.Truncate(strings.Join(strings.Fields(s), " "), width, "…")
 }
 
 // beginningText returns the beginning of a text with its line breaks, at most a number of
@@ -37,17 +35,6 @@ func beginningText(s string, most int) string {
 	return s
 }
 
-// widthOf returns how many Latin letters are as wide as r, about.
-func widthOf(r rune) int {
-	switch {
-	case unicode.Is(unicode.Mn, r):
-		return 0
-	case r >= 0x1100 || unicode.IsUpper(r) && (r == 'M' || r == 'W'):
-		return 2
-	}
-	return 1
-}
-
 // cutText returns at most a number of bytes of a text, in whole characters; cut says
 // that more follows.
 func cutText(s string, most int) (text string, cut bool) {
@@ -58,35 +45,15 @@ func cutText(s string, most int) (text string, cut bool) {
 }
 
 // sizeText returns a number of bytes for people.
-func sizeText(n int) string {
-	switch {
-	case n < 1<<10:
-		return fmt.Sprintf("%d bytes", n)
-	case n < 1<<20:
-		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
-	}
-	return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
-}
-
-// taskNote returns why a task is in its state, or what it does; "" for nothing.
-func taskNote(t *opt.Task) string {
-	if t.Failure != "" {
-		return shorten(a2a.Visible(t.Failure), 300)
-	}
-	if t.State == opt.TaskWorking && t.Said != "" {
-		return shorten(a2a.Visible(t.Said), 200)
-	}
-	if t.Reason == "" || t.Gate != nil {
-		return ""
-	}
-	return reasonText(t.Reason)
-}
+func sizeText(n int) string { return humanize.IBytes(uint64(n)) }
 
 // titleOfGate returns the title of a gate, or what it waits for if it has none.
 func titleOfGate(g *opt.Gate) string {
 	switch {
-	case g.Title != "":
+	case strings.TrimSpace(a2a.Visible(g.Title)) != "":
 		return g.Title
+	case len(g.Questions) > 0 && strings.TrimSpace(g.Questions[0].Question) != "":
+		return g.Questions[0].Question
 	case g.Kind == opt.Credential:
 		return "an authorization"
 	case g.Kind == opt.Clarification:
@@ -95,17 +62,17 @@ func titleOfGate(g *opt.Gate) string {
 	return "a decision"
 }
 
+// namesIn returns who is named as one who may answer.
+func namesIn(r *opt.Responders) []string {
+	return slices.Concat(r.Principals, each(r.Groups, func(g string) string { return "the group " + g }))
+}
+
 // respondersText returns who may answer, "" for everyone with the scope.
 func respondersText(r *opt.Responders) string {
 	if r == nil {
 		return ""
 	}
-	var who []string
-	who = append(who, r.Principals...)
-	for _, g := range r.Groups {
-		who = append(who, "the group "+g)
-	}
-	text := strings.Join(who, ", ")
+	text := strings.Join(namesIn(r), ", ")
 	if text == "" && (r.NotRequester || r.Several()) {
 		text = "everyone"
 	}
@@ -126,23 +93,13 @@ const titleWidth = 160
 
 // gateTitle returns the title of a gate, with how many times it was asked.
 func gateTitle(g *opt.Gate) string {
-	title := g.Title
-	if title == "" && len(g.Questions) > 0 {
-		title = g.Questions[0].Question
-	}
-	if title = shorten(a2a.Visible(title), titleWidth); strings.TrimSpace(title) == "" {
-		title = "A task waits for an answer"
-	}
-	return title + g.Again()
+	return shorten(a2a.Visible(titleOfGate(g)), titleWidth) + g.Again()
 }
 
 // nameOfTask returns the name of a plan task, "" if o has none with the id.
 func nameOfTask(o *opt.Objective, id string) string {
-	ref, _ := opt.ParseID(id)
-	if p := o.Plan(ref.PlanID); p != nil {
-		if t := p.Task(ref.TaskID); t != nil {
-			return t.Name
-		}
+	if _, t := taskAt(o, keyOfTask(id)); t != nil {
+		return t.Name
 	}
 	return ""
 }
@@ -157,10 +114,10 @@ func nameOfPlan(o *opt.Objective, id string) string {
 
 func quoted(name string) string { return "“" + shorten(a2a.Visible(name), titleLetters) + "”" }
 
-// each returns a text for each of a list.
-func each[T any](list []T, text func(T) string) (out []string) {
+// each returns what a function makes of each of a list.
+func each[T, S any](list []T, of func(T) S) (out []S) {
 	for _, one := range list {
-		out = append(out, text(one))
+		out = append(out, of(one))
 	}
 	return out
 }
@@ -183,6 +140,75 @@ func stageReason(word, reason string) string {
 		return text
 	}
 	return ""
+}
+
+// closedText returns how a decision has closed its gate.
+func closedText(d opt.Decision) string {
+	if d.DecidedBy == opt.ByTimer && d.Action == "" {
+		return "Closed"
+	}
+	return cmp.Or(gateform.Word(d), string(d.Action), "Closed")
+}
+
+// shownText returns a text of others, cut if it is long.
+func shownText(s string) string { return a2a.Visible(beginningText(s, usualMeasure.one)) }
+
+// questionOf returns the text of a question of a gate.
+func questionOf(g *opt.Gate, id string) string {
+	for _, q := range g.Questions {
+		if q.ID == id {
+			return a2a.Visible(cmp.Or(q.Question, q.ID))
+		}
+	}
+	return a2a.Visible(id)
+}
+
+// countsText says whether a reply that did not close its gate counts.
+func countsText(d opt.Decision) string {
+	if d.Verdict != opt.Accepted {
+		return "refused: " + verdictText(d.Verdict)
+	}
+	return "counts"
+}
+
+// stepsTaken say what a step of a ladder has done.
+var stepsTaken = map[opt.StepKind]string{opt.Remind: "reminders were sent", opt.Escalate: "others were asked, too", opt.Reassign: "others were asked instead"}
+
+// verdictText returns why a message was refused, for people.
+func verdictText(v opt.Verdict) string { return cmp.Or(refusals[v], string(v)) }
+
+// refusals say why messages were refused.
+var refusals = map[opt.Verdict]string{
+	opt.NotWaiting: "the task did not wait for it",
+	opt.NotOffered: "the question does not offer this action",
+	opt.NotAllowed: "others decide there",
+	opt.HasVoted:   "the same person has decided there before",
+	opt.OtherThing: "it was about another object than the one shown",
+	opt.NotIdle:    "the objective had begun already",
+	opt.TooLate:    "the task had ended",
+}
+
+// A statusChoice is a status by which the list can be filtered.
+type statusChoice struct {
+	shown.Look
+	Status opt.ObjectiveStatus
+}
+
+// statuses returns the choices.
+func statuses() (out []statusChoice) {
+	for _, s := range opt.ObjectiveStatuses {
+		out = append(out, statusChoice{lookOfStatus(s), s})
+	}
+	return out
+}
+
+// lookOfStatus returns how pages show a status without its reason.
+func lookOfStatus(s opt.ObjectiveStatus) shown.Look {
+	look := shown.LookOfTask(s)
+	if s == opt.ObjectiveBlocked {
+		look.Word = "waiting or paused"
+	}
+	return look
 }
 
 // reasonText returns a reason in plain words.

@@ -1,7 +1,6 @@
 package console
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 
@@ -88,94 +87,71 @@ func eventTask(e opt.Event) string {
 	return ""
 }
 
-// eventText describes an event in plain words. A timeline names its task.
-func eventText(o *opt.Objective, e opt.Event) string {
-	switch e.Kind {
-	case opt.ObjectiveOpened, opt.ObjectiveMoved, opt.ObjectiveStopping, opt.ObjectivePaused, opt.ObjectiveResumed, opt.ObjectiveChanged,
-		opt.ObjectiveRetried, opt.ObjectiveQueued:
-		return objectiveEventText(o, e)
-	case opt.PlanAdded, opt.PlanChanged, opt.PlanRetried, opt.PlanStarted, opt.PlanPaused, opt.PlanResumed, opt.PlanMoved, opt.PlanStopping,
-		opt.TasksAdded, opt.TasksReopened:
-		return planEventText(nameOfPlan(o, e.PlanID), e)
-	case opt.TaskMoved:
-		return taskMoveText(e)
-	case opt.TaskTried:
-		begins := "begins"
-		if e.Try > 1 {
-			begins = "begins again"
-		}
-		return fmt.Sprintf("Attempt %d %s%s", e.Attempt, begins, textSuffix(e))
-	case opt.TaskTaken:
-		return "A worker has taken it after " + durationText(e.Waited)
-	case opt.TaskLinked:
-		return "Another task stands in for it: " + a2a.Visible(e.Link)
-	case opt.ArtifactAdded:
-		return "Made " + artifactName(e.Chunk.Artifact)
-	case opt.MessageAdded:
-		return messageEventText(e)
-	case opt.SourceRewound:
-		return "The work was set back: an operator has reset it in Temporal, or Temporal was restored from an older copy"
-	case opt.CommandAnswered:
-		return "A change was refused: " + e.Answer.Refusal.Error()
-	}
-	return string(e.Kind)
+// fixedTexts describe the events that need no more words; %s is the name of the plan.
+var fixedTexts = map[opt.EventKind]string{
+	opt.ObjectivePaused:  "The objective was paused",
+	opt.ObjectiveResumed: "The objective was resumed",
+	opt.ObjectiveChanged: "The name, the description or the metadata of the objective was changed",
+	opt.ObjectiveQueued:  "The objective waits for its turn in its context",
+	opt.PlanChanged:      "The text or the order of plan %s was changed",
+	opt.PlanStarted:      "Plan %s may begin its tasks",
+	opt.PlanPaused:       "Plan %s was paused",
+	opt.PlanResumed:      "Plan %s was resumed",
+	opt.SourceRewound:    "The work was set back: an operator has reset it in Temporal, or Temporal was restored from an older copy",
 }
 
-func objectiveEventText(o *opt.Objective, e opt.Event) string {
+// eventText describes an event in plain words. A timeline names its task.
+func eventText(o *opt.Objective, e opt.Event) string {
+	name := nameOfPlan(o, e.PlanID)
+	if text, ok := fixedTexts[e.Kind]; ok {
+		return strings.Replace(text, "%s", name, 1)
+	}
 	switch e.Kind {
 	case opt.ObjectiveOpened:
 		return a2a.Visible(o.Principal) + " asked for it"
+	case opt.ObjectiveRetried:
+		return fmt.Sprintf("Attempt %d at the objective begins", e.Attempt)
 	case opt.ObjectiveStopping:
 		by := ""
 		if e.Principal != "" {
 			by = " by " + a2a.Visible(e.Principal)
 		}
 		return "The objective is being stopped" + by + ", and will be " + e.Reason + textSuffix(e)
-	case opt.ObjectivePaused:
-		return "The objective was paused"
-	case opt.ObjectiveResumed:
-		return "The objective was resumed"
-	case opt.ObjectiveChanged:
-		return "The name, the description or the metadata of the objective was changed"
-	case opt.ObjectiveRetried:
-		return fmt.Sprintf("Attempt %d at the objective begins", e.Attempt)
-	case opt.ObjectiveQueued:
-		return "The objective waits for its turn in its context"
-	}
-	return "The objective is " + stageText(e) + textSuffix(e)
-}
-
-func planEventText(name string, e opt.Event) string {
-	switch e.Kind {
-	case opt.PlanAdded:
-		if len(e.Replaces) > 0 {
-			return fmt.Sprintf("Plan %s was added and replaces %s", name, opt.Count(len(e.Replaces), "plan"))
-		}
-		return "Plan " + name + " was added"
-	case opt.PlanChanged:
-		return "The text or the order of plan " + name + " was changed"
+	case opt.ObjectiveMoved:
+		return "The objective is " + stageText(e) + textSuffix(e)
 	case opt.PlanRetried:
 		return fmt.Sprintf("Attempt %d at plan %s begins", e.Attempt, name)
-	case opt.PlanStarted:
-		return "Plan " + name + " may begin its tasks"
-	case opt.PlanPaused:
-		return "Plan " + name + " was paused"
-	case opt.PlanResumed:
-		return "Plan " + name + " was resumed"
 	case opt.PlanStopping:
 		return "Plan " + name + " is being stopped" + reasonSuffix(e.Reason)
-	case opt.TasksAdded:
-		if len(e.Tasks) == 1 {
-			return "1 task was added to plan " + name
-		}
-		return opt.Count(len(e.Tasks), "task") + " were added to plan " + name
-	case opt.TasksReopened:
-		if len(e.Tasks) == 1 {
-			return "1 task of plan " + name + " makes its results again"
-		}
-		return opt.Count(len(e.Tasks), "task") + " of plan " + name + " make their results again"
+	case opt.PlanMoved:
+		return "Plan " + name + " is " + stageText(e)
+	case opt.PlanAdded, opt.TasksAdded, opt.TasksReopened:
+		return listText(name, e)
+	case opt.TaskMoved, opt.TaskTried, opt.TaskTaken, opt.TaskLinked, opt.ArtifactAdded:
+		return taskEventText(e)
+	case opt.MessageAdded:
+		return messageEventText(e)
+	case opt.CommandAnswered:
+		return "A change was refused: " + e.Answer.Refusal.Error()
 	}
-	return "Plan " + name + " is " + stageText(e)
+	return string(e.Kind)
+}
+
+// listText describes an event about several plans, or tasks of a plan.
+func listText(name string, e opt.Event) string {
+	was, make, its := "was", "makes", "its"
+	if len(e.Tasks) != 1 {
+		was, make, its = "were", "make", "their"
+	}
+	switch {
+	case e.Kind == opt.TasksAdded:
+		return fmt.Sprintf("%s %s added to plan %s", opt.Count(len(e.Tasks), "task"), was, name)
+	case e.Kind == opt.TasksReopened:
+		return fmt.Sprintf("%s of plan %s %s %s results again", opt.Count(len(e.Tasks), "task"), name, make, its)
+	case len(e.Replaces) > 0:
+		return fmt.Sprintf("Plan %s was added and replaces %s", name, opt.Count(len(e.Replaces), "plan"))
+	}
+	return "Plan " + name + " was added"
 }
 
 // stageText returns the word for the state to which an event moves an objective or a plan,
@@ -191,8 +167,18 @@ func stageText(e opt.Event) string {
 	return word
 }
 
-func taskMoveText(e opt.Event) string {
+func taskEventText(e opt.Event) string {
 	switch {
+	case e.Kind == opt.TaskTried && e.Try > 1:
+		return fmt.Sprintf("Attempt %d begins again%s", e.Attempt, textSuffix(e))
+	case e.Kind == opt.TaskTried:
+		return fmt.Sprintf("Attempt %d begins%s", e.Attempt, textSuffix(e))
+	case e.Kind == opt.TaskTaken:
+		return "A worker has taken it after " + durationText(e.Waited)
+	case e.Kind == opt.TaskLinked:
+		return "Another task stands in for it: " + a2a.Visible(e.Link)
+	case e.Kind == opt.ArtifactAdded:
+		return "Made " + artifactName(e.Chunk.Artifact)
 	case e.Step == opt.Expire:
 		return "The time of its question was over: " + shown.LookOfTask(e.To).Word
 	case e.Step != "":
@@ -226,20 +212,6 @@ func messageEventText(e opt.Event) string {
 		return principal + " wrote a message"
 	}
 	return "A message of " + principal + " was refused: " + verdictText(e.Verdict)
-}
-
-// verdictText returns why a message was refused, for people.
-func verdictText(v opt.Verdict) string { return cmp.Or(refusals[v], string(v)) }
-
-// refusals say why messages were refused.
-var refusals = map[opt.Verdict]string{
-	opt.NotWaiting: "the task did not wait for it",
-	opt.NotOffered: "the question does not offer this action",
-	opt.NotAllowed: "others decide there",
-	opt.HasVoted:   "the same person has decided there before",
-	opt.OtherThing: "it was about another object than the one shown",
-	opt.NotIdle:    "the objective had begun already",
-	opt.TooLate:    "the task had ended",
 }
 
 // reasonSuffix returns a reason as the end of a sentence, "" for none.

@@ -5,18 +5,20 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"html/template"
 	"io"
 	"io/fs"
-	"mime"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
 	"longhaul/a2a"
 	"longhaul/api/call"
+	"longhaul/api/gateform"
 	"longhaul/opt"
 	"longhaul/opt/rehearse"
 	"longhaul/opt/shown"
@@ -47,8 +49,10 @@ type frame struct {
 	Session bool // the browser is signed in, and can sign out
 	Waiting int  // how many gates wait for the caller
 	Path    string
-	Assets  assets
 }
+
+// May reports whether the caller has a scope.
+func (f frame) May(s call.Scope) bool { return slices.Contains(f.Scopes, s) }
 
 //go:embed templates/*.html
 var templateFiles embed.FS
@@ -80,43 +84,48 @@ func (v views) execute(w io.Writer, f frame) error {
 // functions are the functions of the templates.
 func functions(a assets) template.FuncMap {
 	return template.FuncMap{
-		"asset":    a.url,
-		"time":     timeOf,
-		"state":    shown.LookOfTask[string],
-		"look":     shown.LookOfTask[opt.TaskState],
-		"within":   func(path, section string) bool { return path == section || strings.HasPrefix(path, section+"/") },
-		"console":  func(path string) string { return Path + path },
-		"visible":  a2a.Visible,
-		"shorten":  shorten,
-		"excerpt":  beginningText,
-		"grouped":  opt.Grouped,
-		"used":     usedText,
-		"took":     func(seconds float64) string { return durationText(int64(1000 * seconds)) },
-		"reason":   func(reason string) string { return reasons[reason] }, // "" for one that the console does not know
-		"taskKey":  keyOfTask,
-		"planKey":  planKey,
-		"page":     pageOf,
-		"width":    func(share float64) int { return int(100 * min(1, share)) },
-		"task":     taskPath,
-		"plan":     planPath,
-		"inbox":    gatePath,
-		"standing": newStandingPath,
-		"since":    sinceText,
-		"percent":  func(share float64) string { return fmt.Sprintf("%.0f%%", 100*share) },
-		"asks":     asksOf,
-		"times":    func(r rehearse.Range[time.Duration]) string { return likely(r, sinceText) },
-		"costs":    func(r rehearse.Range[opt.Money]) string { return likely(r, opt.Money.String) },
-		"states":   func() []shown.Kind { return shown.Kinds },
-		"gate":     func(g *opt.Gate) string { return shorten(a2a.Visible(titleOfGate(g)), titleLetters) },
+		"asset":       a.url,
+		"time":        timeOf,
+		"state":       shown.LookOfTask[string],
+		"lookOf":      shown.LookOf,
+		"planner":     func(o *opt.Objective) string { p, _ := o.Metadata.String(opt.KeyPlanner); return p },
+		"look":        shown.LookOfTask[opt.TaskState],
+		"planLook":    shown.LookOfPlan,
+		"stageReason": stageReason,
+		"within":      func(path, section string) bool { return path == section || strings.HasPrefix(path, section+"/") },
+		"console":     func(path string) string { return Path + path },
+		"visible":     a2a.Visible,
+		"shorten":     shorten,
+		"excerpt":     beginningText,
+		"grouped":     opt.Grouped,
+		"used":        wire.UsageOf,
+		"took":        func(seconds float64) string { return durationText(int64(1000 * seconds)) },
+		"reason":      func(reason string) string { return reasons[reason] }, // "" for one that the console does not know
+		"taskKey":     keyOfTask,
+		"planKey":     planKey,
+		"page":        pageOf,
+		"width":       func(share float64) int { return int(100 * min(1, share)) },
+		"task":        taskPath,
+		"inbox":       gatePath,
+		"standing":    newStandingPath,
+		"since":       sinceText,
+		"percent":     func(share float64) string { return fmt.Sprintf("%.0f%%", 100*share) },
+		"askedOf":     askedOf,
+		"ahead":       gateform.Ahead,
+		"taken":       func(step opt.StepKind) string { return stepsTaken[step] },
+		"question":    questionOf,
+		"closed":      closedText,
+		"timed":       func(d opt.Decision) bool { return d.DecidedBy == opt.ByTimer },
+		"counts":      countsText,
+		"said":        func(answer json.RawMessage) string { return shownText(a2a.DataText(answer)) },
+		"times":       func(r rehearse.Range[time.Duration]) string { return likely(r, sinceText) },
+		"costs":       func(r rehearse.Range[opt.Money]) string { return likely(r, opt.Money.String) },
+		"states":      func() []shown.Kind { return shown.Kinds },
+		"statuses":    statuses,
+		"part":        func(n, of int) int { return 100 * n / max(1, of) },
+		"sum":         func(a, b int) int { return a + b },
+		"gate":        func(g *opt.Gate) string { return shorten(a2a.Visible(titleOfGate(g)), titleLetters) },
 	}
-}
-
-// usedText returns a usage in words, "" for none.
-func usedText(u opt.Used) string {
-	if u.IsZero() {
-		return ""
-	}
-	return wire.UsageOf(u).String()
 }
 
 // likely returns a range in words: the likely value, and between which 80 of 100 rehearsals are.
@@ -135,19 +144,12 @@ func sinceText(d time.Duration) string {
 	return durationText(d.Milliseconds())
 }
 
-// An ask is a time at which people are asked, or may answer, in words.
-type ask struct{ After, What, Who string }
-
-// asksOf returns when people are asked, and by which step.
-func asksOf(asked []rehearse.Ask) (out []ask) {
-	for _, a := range asked {
-		who := ""
-		if a.Step != opt.Remind && a.Step != opt.Expire {
-			who = cmp.Or(respondersText(a.Of), "everyone")
-		}
-		out = append(out, ask{sinceText(a.At), cmp.Or(string(a.Step), "asked"), who})
+// askedOf returns who can answer after a step, "" if it asks no one.
+func askedOf(a rehearse.Ask) string {
+	if a.Step == opt.Remind || a.Step == opt.Expire {
+		return ""
 	}
-	return out
+	return cmp.Or(respondersText(a.Of), "everyone")
 }
 
 // A shownTime is a time for the template _time, which the script shows in the time zone
@@ -181,43 +183,32 @@ const assetPath = Path + "/assets/"
 //go:embed assets/*
 var assetFiles embed.FS
 
-// An asset is a file that all pages use.
-type asset struct {
-	data    []byte
-	media   string
-	version string // changes with the data
+// assets serves these files. Their version changes with any of them, so browsers may keep them.
+type assets struct {
+	version string
+	files   http.Handler
 }
 
-// assets are those files by their names.
-type assets map[string]asset
-
 func newAssets() assets {
-	out := assets{}
+	sum := sha256.New()
 	files, _ := fs.Glob(assetFiles, "assets/*") // the pattern is valid
 	for _, file := range files {
 		data, _ := assetFiles.ReadFile(file) // it is embedded
-		sum := sha256.Sum256(data)
-		out[path.Base(file)] = asset{data, mime.TypeByExtension(path.Ext(file)), hex.EncodeToString(sum[:6])}
+		sum.Write(data)
 	}
-	return out
+	all, _ := fs.Sub(assetFiles, "assets") // it is there
+	return assets{hex.EncodeToString(sum.Sum(nil)[:6]), http.StripPrefix(assetPath, http.FileServerFS(all))}
 }
 
-// url returns the URL of an asset. It changes with the asset, so browsers may keep it.
-func (a assets) url(name string) string { return assetPath + name + "?v=" + a[name].version }
+// url returns the URL of an asset.
+func (a assets) url(name string) string { return assetPath + name + "?v=" + a.version }
 
 func (a assets) serve(w http.ResponseWriter, r *http.Request) {
-	file, ok := a[r.PathValue("name")]
-	if !ok {
-		http.NotFound(w, r)
-		return
+	w.Header().Set("Cache-Control", "no-cache")
+	if r.URL.Query().Get("v") == a.version {
+		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 	}
-	h := w.Header()
-	h.Set("Content-Type", file.media)
-	h.Set("Cache-Control", "no-cache")
-	if r.URL.Query().Get("v") == file.version {
-		h.Set("Cache-Control", "public, max-age=31536000, immutable")
-	}
-	_, _ = w.Write(file.data) // fails only if the client has disconnected
+	a.files.ServeHTTP(w, r)
 }
 
 // A problem says why a request was refused, and what to do.

@@ -48,12 +48,15 @@ func (v *visit) authenticate() (call.Caller, error) {
 	v.call.Active = []string{a2a.ExtensionOPT}
 	caller, err := v.cfg.Authenticate(r)
 	if refusesCredential(err) {
-		v.credentials.end(v.r)
+		if err := closeSession(v); err != nil {
+			v.cfg.Log.Warn("Could not close a session whose credential is refused", zap.Error(err))
+		}
 	}
 	return caller, err
 }
 
-// readForm reads the form of a request with one into its PostForm.
+// readForm reads the form of a request with one into its PostForm, without the carriage returns that
+// browsers add.
 func (v *visit) readForm() error {
 	if v.r.Method != http.MethodPost {
 		return nil
@@ -62,13 +65,16 @@ func (v *visit) readForm() error {
 	if err := v.r.ParseForm(); err != nil {
 		return call.Invalid(call.Violation{Field: "form", Description: "cannot be read, or is larger than 1 MiB"})
 	}
+	for _, values := range v.r.PostForm {
+		for i, value := range values {
+			values[i] = strings.ReplaceAll(value, "\r\n", "\n")
+		}
+	}
 	return nil
 }
 
-// field returns a field of the form, without the carriage returns that browsers add.
-func (v *visit) field(name string) string {
-	return strings.ReplaceAll(v.r.PostForm.Get(name), "\r\n", "\n")
-}
+// field returns a field of the form.
+func (v *visit) field(name string) string { return v.r.PostForm.Get(name) }
 
 // refusal returns the page that says why a request was refused.
 func (v *visit) refusal(f *call.Fault) view {
@@ -76,7 +82,7 @@ func (v *visit) refusal(f *call.Fault) view {
 		to := url.Values{"next": {v.r.URL.RequestURI()}}
 		if signedIn(v) {
 			to.Set("ended", "1")
-			v.credentials.cookies.set(v, sessionCookie, "", -1)
+			v.setCookie(sessionCookie, "", -1)
 		}
 		return view{Location: signInPath + "?" + to.Encode()}
 	}
@@ -96,8 +102,9 @@ func (v *visit) retryAfter(f *call.Fault) {
 
 // write writes a page or a redirect. The script gets 304 for a page that has not changed.
 func (v *visit) write(out view) {
-	if out.Location != "" {
-		redirect(v.w, out.Location)
+	if out.Location != "" { // of the console, or of the provider
+		v.w.Header().Set("Location", out.Location)
+		v.w.WriteHeader(http.StatusSeeOther)
 		return
 	}
 	if out.File != nil {
@@ -108,7 +115,7 @@ func (v *visit) write(out view) {
 		out.Events, out.Refresh = "", 0 // the script would fetch another page: this one answers to a form
 	}
 	var b bytes.Buffer
-	if err := v.views.execute(&b, frame{view: out, Caller: v.call.Caller, Session: signedIn(v), Waiting: v.badges.of(v), Path: v.r.URL.Path, Assets: v.assets}); err != nil {
+	if err := v.views.execute(&b, frame{view: out, Caller: v.call.Caller, Session: signedIn(v), Waiting: v.badges.of(v), Path: v.r.URL.Path}); err != nil {
 		v.cfg.Log.Error("A page has no HTML", zap.String("template", out.Template), zap.Error(err))
 		http.Error(v.w, "Something went wrong. Try again later.", http.StatusInternalServerError)
 		return
@@ -117,23 +124,13 @@ func (v *visit) write(out view) {
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	if out.Status == 0 {
 		sum := sha256.Sum256(b.Bytes())
-		tag := `"` + hex.EncodeToString(sum[:12]) + `"`
-		h.Set("ETag", tag)
-		if v.r.Header.Get("If-None-Match") == tag {
-			v.w.WriteHeader(http.StatusNotModified)
-			return
-		}
-		out.Status = http.StatusOK
+		h.Set("ETag", `"`+hex.EncodeToString(sum[:12])+`"`)
+		http.ServeContent(v.w, v.r, "", time.Time{}, bytes.NewReader(b.Bytes()))
+		return
 	}
 	h.Set("Content-Length", strconv.Itoa(b.Len()))
 	v.w.WriteHeader(out.Status)
 	_, _ = v.w.Write(b.Bytes()) // fails only if the client has disconnected
-}
-
-// redirect sends the browser to a path of the console, or to the provider, with GET.
-func redirect(w http.ResponseWriter, to string) {
-	w.Header().Set("Location", to)
-	w.WriteHeader(http.StatusSeeOther)
 }
 
 // objective returns an objective with its plans and tasks.

@@ -42,7 +42,7 @@ const (
 
 // RehearseObjective returns how the work of a message is likely to go, and begins nothing; nil where
 // that is not known: the agent answers at once or refuses, or a worker makes the plans. It has the
-// times and costs of past runs, if the caller may read them.
+// times and costs of past runs, if the caller may read them, and the names of people, if it may answer, too.
 func (s *Rehearsals) RehearseObjective(ctx context.Context, c *call.Call, p SendParams) (*rehearse.Report, error) {
 	if err := c.RequireScopes(call.CreateRuns); err != nil {
 		return nil, err
@@ -66,6 +66,7 @@ func (s *Rehearsals) RehearseObjective(ctx context.Context, c *call.Call, p Send
 	}
 	a := rehearse.Assumptions{
 		Requester: c.Principal, Tenant: c.Tenant, At: s.messages.Now().UTC(), Budget: opt.BudgetOf(p.Message), Limits: s.limits, Quotas: s.quotas, Steps: mostSteps, Stopped: ctx.Err,
+		Unnamed: c.RequireScopes(call.RespondApprovals) != nil,
 	}
 	return rehearse.RunFrom(planned, p.Message, a, func(planner string) ([]rehearse.PastRun, error) { return s.past(ctx, c, planner) })
 }

@@ -39,6 +39,7 @@ type work struct {
 	Fails   int    `yaml:"fails"`
 	Ends    string `yaml:"ends"`
 	Verdict string `yaml:"verdict"`
+	Stands  bool   `yaml:"standing"`
 }
 
 type person struct {
@@ -46,6 +47,7 @@ type person struct {
 	Groups []string `yaml:"groups"`
 	After  string   `yaml:"after"` // or never
 	Action string   `yaml:"action"`
+	For    []string `yaml:"for"` // absent people, whose deputy it is
 }
 
 // Read reads a file, "" for none.
@@ -99,14 +101,14 @@ func works(wrong *mistakes, list map[string]work) map[string]rehearse.Work {
 		out[name] = rehearse.Work{
 			Takes: spread(wrong, name, w.Takes, opt.ParseSpan), Cost: spread(wrong, name, w.Cost, money),
 			Tokens: spread(wrong, name, w.Tokens, func(text string) (int64, error) { return strconv.ParseInt(text, 10, 64) }),
-			Fails:  w.Fails, Ends: ends, Verdict: action(wrong, name, w.Verdict),
+			Fails:  w.Fails, Ends: ends, Verdict: action(wrong, name, w.Verdict), Stands: w.Stands,
 		}
 	}
 	return out
 }
 
 func (p person) assumed(wrong *mistakes) rehearse.Person {
-	out := rehearse.Person{Name: p.Name, Groups: p.Groups, Silent: p.After == "never", Action: action(wrong, p.Name, p.Action)}
+	out := rehearse.Person{Name: p.Name, Groups: p.Groups, For: p.For, Silent: p.After == "never", Action: action(wrong, p.Name, p.Action)}
 	if !out.Silent {
 		out.After = spread(wrong, p.Name, p.After, opt.ParseSpan)
 	}

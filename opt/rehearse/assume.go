@@ -37,6 +37,7 @@ type Work struct {
 	Fails   int           // so many attempts fail before one ends
 	Ends    opt.TaskState // "" for completed
 	Verdict opt.Action    // of a check; "" for accept
+	Stands  bool          // a standing decision accepts at its approval, if those who may answer could have made it
 
 	whole bool // Takes has all attempts
 }
@@ -50,6 +51,7 @@ func (w Work) or(other Work) Work {
 		w.Tokens, w.Cost = other.Tokens, other.Cost
 	}
 	w.Fails, w.Ends, w.Verdict = cmp.Or(w.Fails, other.Fails), cmp.Or(w.Ends, other.Ends), cmp.Or(w.Verdict, other.Verdict)
+	w.Stands = w.Stands || other.Stands
 	return w
 }
 
@@ -60,6 +62,7 @@ type Person struct {
 	After  Spread[time.Duration] // since the person could answer; empty for as in past runs, or an hour
 	Action opt.Action            // at approvals that offer it; "" for accept. Nothing is sent back twice
 	Silent bool                  // never answers
+	For    []string              // names of absent people, whose deputy the person is
 }
 
 // Assumptions are what a rehearsal does not know. The zero value has tasks that take a second and are
@@ -75,10 +78,11 @@ type Assumptions struct {
 	Within    time.Duration   // all has to end by then; 0 for no limit
 	Budget    opt.Budget      // of the message
 	Limits    opt.Limits      // of the server
-	Quotas    access.Quotas   // of the tenant
+	Quotas    access.Quotas   // of the tenant; tasks wait for that of running tasks
 	Samples   int             // random rehearsals; 0 for 200
 	Steps     int             // that one rehearsal takes at most, and all before the last begins; 0 for 50,000, and no limit
 	Tenant    string          // "" for the default one
+	Unnamed   bool            // the report names groups, and no people
 	Stopped   func() error    // why it ends early, as a context has it; nil for never
 }
 

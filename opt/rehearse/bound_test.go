@@ -36,7 +36,7 @@ func TestRun_steps(t *testing.T) {
 // A rehearsal that is not wanted any more ends, between any two appointments.
 func TestRun_stopped(t *testing.T) {
 	plan := func(opt.Objective, *a2a.Message) rehearse.Planned {
-		return rehearse.Planned{Plans: []opt.PlanSpec{{Name: "Plan", Tasks: []opt.TaskSpec{{Name: "Build"}}}}}
+		return rehearse.Planned{Plans: []opt.PlanSpec{{Name: "Plan", Tasks: []opt.TaskSpec{{Name: "Build"}, {Name: "Test"}}}}}
 	}
 	gone, asked := errors.New("gone"), 0
 	_, err := rehearse.Run(plan, message("go"), rehearse.Assumptions{Stopped: func() error {

@@ -59,13 +59,18 @@ func (p planPart) report() *opt.Report                  { return new(copied(p.m.
 func (p planPart) message(machine.Signal) machine.Input { return copied(p.m.Message()) }
 func (p planPart) child(machine.Child) part             { panic("a plan has no children") }
 
-// perform does a task as it is assumed to go. A standing decision is never found.
+// perform does a task as it is assumed to go.
 func (p planPart) perform(a machine.Activity) (machine.Input, time.Duration) {
-	if a.Kind == machine.LookUp {
-		return machine.Looked{Key: a.Key}, 0
-	}
-	t, work := p.m.State.Plan.Task(a.Of), p.m.State.WorkOf(a)
+	t := p.m.State.Plan.Task(a.Of)
 	is := p.w.of(t)
+	if a.Kind == machine.LookUp {
+		found := machine.Looked{Key: a.Key}
+		if is.Stands {
+			found.By = p.w.standing(p.m.State.QuestionOf(a, p.w.now))
+		}
+		return found, 0
+	}
+	work := p.m.State.WorkOf(a)
 	takes, in := is.Takes.At(p.w.draw()), machine.Ended{Key: a.Key}
 	most := time.Duration(cmp.Or(t.Timeout, p.m.State.Plan.Limits.OrDefault().Timeout)) * time.Second
 	switch {

@@ -3,6 +3,7 @@ package rehearse
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"longhaul/a2a"
@@ -46,8 +47,56 @@ func members(name string, groups []string, n int) (out []Person) {
 
 // may reports whether a person may answer at a gate.
 func (w *world) may(p Person, g opt.Gate) bool {
-	return g.Responders.Allow(p.Name, p.Groups, w.Requester)
+	return g.Responders.Allow(p.Name, p.Groups, w.Requester) || g.DeputyFor(p.Name, p.Groups, w.seats(p), w.Requester) != nil
 }
+
+// seats returns the places of absent people in which a person may decide.
+func (w *world) seats(p Person) (list []opt.Seat) {
+	for _, name := range p.For {
+		seat := opt.Seat{AbsenceID: "of " + name, Principal: name}
+		if i := slices.IndexFunc(w.People, func(x Person) bool { return x.Name == name }); i >= 0 {
+			seat.Groups = w.People[i].Groups
+		}
+		list = append(list, seat)
+	}
+	return list
+}
+
+// standing returns the standing decision of as many people as a gate asks; the zero value if they could not
+// have made it.
+func (w *world) standing(q opt.StandingQuestion) opt.StandingUse {
+	use := opt.StandingUse{ID: "assumed", Use: 1, Action: opt.Accept, ObjectDigest: q.Gate.ObjectDigest}
+	for _, p := range w.crew(q.Gate) {
+		if q.Gate.Responders.MayStand(p.Name, p.Groups, q.Requesters...) {
+			use.By = append(use.By, opt.Vote{DecidedBy: p.Name, Groups: p.Groups, Action: use.Action})
+		}
+		if q.Gate.DecidedBy(use, q.Requesters...) {
+			return use
+		}
+	}
+	return opt.StandingUse{}
+}
+
+// who returns who may answer at a gate, as the report may name them.
+func (w *world) who(r *opt.Responders) *opt.Responders {
+	if !w.Unnamed || r == nil || len(r.Principals) == 0 {
+		return r
+	}
+	unnamed := *r
+	unnamed.Principals = []string{unnamedPerson}
+	return &unnamed
+}
+
+// name returns the name of one who may answer at a gate, as the report may have it.
+func (w *world) name(principal string, r *opt.Responders) string {
+	if w.Unnamed && r != nil && slices.Contains(r.Principals, principal) {
+		return unnamedPerson
+	}
+	return principal
+}
+
+// unnamedPerson is in place of names.
+const unnamedPerson = "a person who is named"
 
 // ask has all who may answer at a gate now do so after their time, unless they were asked before.
 func (w *world) ask(g opt.Gate) {
@@ -89,7 +138,7 @@ func (w *world) answer(p Person, gateID string) {
 		return
 	}
 	letter := machine.Letter{Letter: opt.Letter{
-		ObjectiveID: ref.ObjectiveID, PlanID: ref.PlanID, TaskID: g.TaskID, Principal: p.Name, Groups: p.Groups,
+		ObjectiveID: ref.ObjectiveID, PlanID: ref.PlanID, TaskID: g.TaskID, Principal: p.Name, Groups: p.Groups, Seats: w.seats(p),
 		Message: a2a.Message{MessageID: "answer " + g.ID + " " + p.Name, TaskID: g.TaskID, Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart("As it is assumed.")}},
 		Reply:   new(p.reply(g)),
 	}}

@@ -67,13 +67,14 @@ func once(plan Planner, m a2a.Message, a Assumptions, draw func() float64) (*wor
 	}
 	id := opt.DerivedObjectiveID(a.Tenant, a.Requester, m.MessageID)
 	m.TaskID, m.ContextID = id, id
-	return w, w.play(opt.Opening{
-		Objective: opt.Objective{
-			ID: id, ContextID: id, Tenant: a.Tenant, Principal: a.Requester, Name: nameOf(m), Status: opt.ObjectiveSubmitted,
-			CreatedAt: w.now, UpdatedAt: w.now, Revision: 1, Attempt: 1, Root: opt.TaskSubmitted, Limits: a.Limits,
-		},
-		Message: &m,
-	})
+	m.Metadata = m.Metadata.WithIf(a.Budget != opt.Budget{}, a2a.ExtensionBudget, a.Budget)
+	o := opt.Objective{
+		ID: id, ContextID: id, Tenant: a.Tenant, Principal: a.Requester, Name: nameOf(m), Status: opt.ObjectiveSubmitted,
+		CreatedAt: w.now, UpdatedAt: w.now, Revision: 1, Attempt: 1, Root: opt.TaskSubmitted, Limits: a.Limits,
+	}
+	made := plan(o, &m) // as a server does before an objective begins
+	o.Metadata = o.Metadata.WithIf(made.Planner != "", opt.KeyPlanner, made.Planner).WithIf(made.Reason != "", opt.KeyReason, made.Reason)
+	return w, w.play(opt.Opening{Objective: o, Message: &m, Plans: made.Plans})
 }
 
 // nameOf names an objective by its message.

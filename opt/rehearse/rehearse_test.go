@@ -119,13 +119,13 @@ completed 1h0m3s`},
 		"people, quotas and a deadline": {rehearse.Assumptions{Tasks: tasks, People: []rehearse.Person{ann, bob}, Quotas: quotas, Within: 5 * time.Hour}, `
 Build completed 0s-10m0s *
 Test completed 10m0s-15m0s
-Scan completed 10m0s-30m0s *
-Release completed 30m0s-5h30m0s *
-Publish completed 5h30m0s-5h30m1s *
-Release? 30m0s 1h30m0sremind 4h30m0sescalate 48h30m0sexpire: accept bob at 5h30m0s
+Scan completed 10m0s-35m0s *
+Release completed 35m0s-5h35m0s *
+Publish completed 5h35m0s-5h35m1s *
+Release? 35m0s 1h35m0sremind 4h35m0sescalate 48h35m0sexpire: accept bob at 5h35m0s
 late : It does not end within 5 hours.
 over-quota running-tasks: 2 at a time, of 1.
-completed 5h30m1s`},
+completed 5h35m1s`},
 		"the head, who is asked by the ladder": {rehearse.Assumptions{Tasks: tasks, People: []rehearse.Person{ann, person("head", time.Hour)}}, `
 Build completed 0s-10m0s *
 Test completed 10m0s-15m0s

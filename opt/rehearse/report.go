@@ -117,6 +117,9 @@ func reportOf(w *world) *Report {
 	r.report.Took.Likely = end
 	r.report.mark()
 	r.report.Warnings = r.warnings()
+	if w.Unnamed {
+		r.report.Events = nil
+	}
 	return r.report
 }
 
@@ -128,9 +131,9 @@ func (r *reader) read(e opt.Event) {
 	if e.Head != nil {
 		out.Status, out.Reason, out.Failure = e.Head.Status, e.Head.Reason, e.Head.Failure
 	}
-	if e.Text != nil && e.PlanID == "" {
-		out.Planner, _ = e.Text.Metadata.String(opt.KeyPlanner)
-		out.Why, _ = e.Text.Metadata.String(opt.KeyReason)
+	if o := e.Objective; o != nil {
+		out.Planner, _ = o.Metadata.String(opt.KeyPlanner)
+		out.Why, _ = o.Metadata.String(opt.KeyReason)
 	}
 	switch {
 	case e.Kind == opt.PlanAdded:
@@ -189,12 +192,12 @@ func (r *reader) asked(e opt.Event, t *Task) {
 	i := slices.IndexFunc(r.report.Gates, func(x Gate) bool { return x.ID == g.ID })
 	if i < 0 {
 		i = len(r.report.Gates)
-		r.report.Gates = append(r.report.Gates, Gate{ID: g.ID, Plan: t.Plan, Task: t.Name, Title: cmp.Or(g.Title, g.Prompt()), Asked: []Ask{{At: r.since(e.At), Of: g.Responders}}})
+		r.report.Gates = append(r.report.Gates, Gate{ID: g.ID, Plan: t.Plan, Task: t.Name, Title: cmp.Or(g.Title, g.Prompt()), Asked: []Ask{{At: r.since(e.At), Of: r.w.who(g.Responders)}}})
 	}
 	x := &r.report.Gates[i]
 	x.gate = *g
 	if e.Step != "" {
-		x.Asked = append(x.Asked, Ask{r.since(e.At), e.Step, g.Responders, r.calendar(g, t.ID, g.Taken-1)})
+		x.Asked = append(x.Asked, Ask{r.since(e.At), e.Step, r.w.who(g.Responders), r.calendar(g, t.ID, g.Taken-1)})
 	}
 	x.Later = nil
 	for after := *g; ; {
@@ -205,7 +208,7 @@ func (r *reader) asked(e opt.Event, t *Task) {
 		step := Ask{At: r.since(next.At), Step: next.Kind, Calendar: r.calendar(g, t.ID, after.Taken)}
 		if next.Kind != opt.Expire {
 			after = after.Stepped(next.At, nil)
-			step.Of = after.Responders
+			step.Of = r.w.who(after.Responders)
 		} else {
 			after.Taken++
 		}
@@ -235,7 +238,7 @@ func (r *reader) closed(e opt.Event, d opt.Decision) {
 		r.report.Gates = append(r.report.Gates, Gate{Plan: r.objective.Plan(ref.PlanID).Name, Task: t.Name, Title: t.Name, Asked: []Ask{}})
 	}
 	x := &r.report.Gates[i]
-	x.By, x.Action, x.Closed = d.DecidedBy, d.Action, r.since(e.At)
+	x.By, x.Action, x.Closed = r.w.name(d.DecidedBy, x.gate.Responders), d.Action, r.since(e.At)
 }
 
 // mark marks the critical path, from the end to the begin.

@@ -91,7 +91,7 @@ func (r *reader) lacks(g Gate) string {
 	var names []string
 	for _, p := range r.w.crew(g.gate) {
 		if r.w.may(p, g.gate) {
-			names = append(names, p.Name)
+			names = append(names, r.w.name(p.Name, g.gate.Responders))
 		}
 	}
 	need := 1

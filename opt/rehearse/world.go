@@ -8,6 +8,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/opt"
+	"longhaul/opt/access"
 	"longhaul/opt/machine"
 	"longhaul/opt/machine/drive"
 )
@@ -22,6 +23,8 @@ type world struct {
 	due   []*appointment // sorted
 	runs  []*run         // in the order in which they began
 	steps int
+	busy  int       // tasks that run
+	queue []*func() // that begin tasks, when others have ended
 
 	recorded map[string]int64 // number of the last event, by source
 	events   []opt.Event
@@ -126,6 +129,32 @@ func (w *world) notice(e opt.Event) {
 	}
 }
 
+// enter has a task begin when the quota of running tasks has a place for it, which leave gives to the next one. A
+// task that leaves before never begins.
+func (w *world) enter(begin func()) (leave func()) {
+	w.queue = append(w.queue, &begin)
+	w.admit()
+	return func() {
+		if i := slices.Index(w.queue, &begin); i >= 0 {
+			w.queue = slices.Delete(w.queue, i, i+1)
+			return
+		}
+		w.busy--
+		w.admit()
+	}
+}
+
+// admit begins those tasks that wait for places that are free.
+func (w *world) admit() {
+	limit := w.Quotas.Limit(w.Tenant, access.RunningTasks)
+	for len(w.queue) > 0 && (limit <= 0 || int64(w.busy) < limit) {
+		begin := w.queue[0]
+		w.queue = w.queue[1:]
+		w.busy++
+		(*begin)()
+	}
+}
+
 // A run is one run of a workflow: the host of its driver.
 type run struct {
 	*world
@@ -186,15 +215,21 @@ func (r *run) Deliver() {
 
 func (r *run) Run(a machine.Activity, ride []opt.Batch, _ drive.Tries, ended func(drive.End)) (cancel func()) {
 	r.record(ride)
-	over := false
+	over, leave := false, func() {}
 	end := func(in machine.Input) {
 		if !over {
 			over = true
+			leave()
 			r.arrive(func() { ended(drive.End{Input: in, Returned: true}) })
 		}
 	}
 	in, takes := r.part.perform(a)
-	r.after(takes, func() { end(in) })
+	begin := func() { r.after(takes, func() { end(in) }) }
+	if a.Kind != machine.RunTask || r.Past != nil { // past runs have waited, too
+		begin()
+	} else {
+		leave = r.enter(begin)
+	}
 	return func() {
 		end(machine.Ended{Key: a.Key, Failed: &machine.Failure{Code: string(opt.TaskCanceled), Canceled: true}})
 	}

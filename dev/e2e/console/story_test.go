@@ -120,10 +120,10 @@ func testRivals(t *testing.T, o *office) {
 	a.click("button", "Accept")
 	a.sees("Accepted by ann")
 	b.click("button", "Reject")
-	b.sees("ann was first", "Accepted", "Too short.")
+	b.sees("Accepted by ann", "was not used", "Too short.")
 	stop()
 	b.run(fmt.Sprintf(setHidden, false)) // it would be fetched now, without the reason and the text
-	b.sees("ann was first", "Too short.")
+	b.sees("Accepted by ann", "was not used", "Too short.")
 	b.look("gate-beaten")
 }
 
