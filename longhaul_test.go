@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"longhaul"
 	"longhaul/a2a"
@@ -199,6 +200,38 @@ func TestProgram_Rehearse_decide(t *testing.T) {
 	}
 }
 
+// Programs have calendars among their playbooks.
+func TestProgram_calendars(t *testing.T) {
+	files := fstest.MapFS{
+		"pay.yaml": {Data: []byte("name: pay\ndefault: true\nplans:\n- name: Pay\n  tasks:\n  - name: Approve\n    human:\n      approve: Pay?\n" +
+			"      wait: [{after: 4 working hours, calendar: office, do: remind}]\n")},
+		"calendars.yaml": {Data: []byte("calendars:\n  office:\n    time-zone: Europe/Berlin\n    hours: {mon-fri: [09:00-17:00]}\n")},
+	}
+	program := longhaul.Program{Playbooks: files}
+	if err := program.Check(); err != nil {
+		t.Error(err)
+	}
+	r, err := program.Rehearse("pay", rehearse.Assumptions{
+		At: time.Date(2026, 3, 27, 14, 0, 0, 0, time.UTC), People: []rehearse.Person{{Name: "ann", Silent: true}},
+	})
+	if err != nil || len(r.Gates) != 1 || len(r.Gates[0].Asked) != 2 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	// Friday 15:00 to Monday 11:00 in Berlin, over the change to summer
+	if got, want := r.Gates[0].Asked[1], (rehearse.Ask{At: 67 * time.Hour, Step: "remind", Calendar: "office"}); got != want {
+		t.Errorf("asked %+v, want %+v", got, want)
+	}
+	files["more.yaml"] = files["calendars.yaml"]
+	if err := program.Check(); err == nil || !strings.Contains(err.Error(), "more.yaml:1: calendars.yaml has calendars, too") {
+		t.Errorf("with two files: %v", err)
+	}
+	delete(files, "more.yaml")
+	delete(files, "calendars.yaml")
+	if err := program.Check(); err == nil || !strings.Contains(err.Error(), `pay.yaml:9: there is no calendar "office"`) {
+		t.Errorf("without the file: %v", err)
+	}
+}
+
 // A rehearsal that begins on a Friday afternoon says when people are asked, by their calendar.
 func TestRun_rehearseCalendar(t *testing.T) {
 	dir := t.TempDir()
@@ -221,7 +254,7 @@ func TestRun_rehearseCalendar(t *testing.T) {
 	code, out := run("rehearse", file("pay.yaml"), "go", "--calendars", file("calendars.yaml"), "--assume", file("assume.yaml"))
 	for _, want := range []string{
 		"  after 0s (Fri 27 Mar 2026 15:00): the group buyers.\n",
-		"(Tue 31 Mar 2026 09:00): remind\n", // in Berlin, an hour ahead of the zone of assume.yaml by then
+		"(Tue 31 Mar 2026 09:00): remind, by the calendar office\n", // in Berlin, an hour ahead of the zone of assume.yaml by then
 		"(Wed 1 Apr 2026 14:00): rejected by timer",
 	} {
 		if code != 0 || !strings.Contains(out, want) {
@@ -230,6 +263,9 @@ func TestRun_rehearseCalendar(t *testing.T) {
 	}
 	if code, out := run("check", file("pay.yaml"), file("calendars.yaml")); code != 0 || !strings.Contains(out, "calendars.yaml") {
 		t.Errorf("check: exit %d\n%s", code, out)
+	}
+	if code, out := run("check", dir); code == 0 || !strings.Contains(out, "assume.yaml") || strings.Contains(out, "calendar") {
+		t.Errorf("check of a directory with calendars: exit %d\n%s", code, out)
 	}
 	if code, out := run("check", file("pay.yaml")); code == 0 || !strings.Contains(out, "pay.yaml:10: working time needs a calendar") {
 		t.Errorf("check without calendars: exit %d\n%s", code, out)

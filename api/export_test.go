@@ -6,14 +6,15 @@ import (
 	"strings"
 
 	"longhaul/api/operation"
+	"longhaul/api/wire"
 )
 
-// Names returns the names of each operation in both versions, by its name in 1.0.
+// Names returns the names of each operation of JSON-RPC in both versions, by its id.
 func (*Server) Names() map[string][2]string {
 	names := map[string][2]string{}
 	for _, o := range operation.All() {
-		if o.Family == operation.Core || o.Family == operation.OPT {
-			names[o.ID] = [2]string{o.V03, o.ID}
+		if o.V03 != "" {
+			names[o.ID] = [2]string{o.Name(wire.V03), o.Name(wire.V10)}
 		}
 	}
 	return names

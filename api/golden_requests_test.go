@@ -40,8 +40,17 @@ func in03(requests ...string) (all []string) {
 
 func one(request string) []string { return []string{request} }
 
-// goldenRequests has them by the name of the operation in 1.0.
+// goldenRequests has them by the id of the operation.
 var goldenRequests = map[string]goldenRequest{
+	"ListStanding":    {one(`{}`), nil},
+	"MakeStanding":    {one(`{"interruptId":"task-U(gate)-1-0:1","holds":"object.amount < 50","for":"8h","most":2,"action":"accept","feedback":"F"}`), nil},
+	"GetStanding":     {one(`{"id":"sd-1"}`), nil},
+	"ApproveStanding": {one(`{"id":"sd-1"}`), nil},
+	"RevokeStanding":  {one(`{"id":"sd-1"}`), nil},
+	"ListAbsences":    {one(`{}`), nil},
+	"AddAbsence":      {one(`{"deputy":"bob","from":"2026-03-01T10:00:00Z","until":"2026-03-02T10:00:00Z","principal":"ann","groups":["buyers"]}`), nil},
+	"EndAbsence":      {one(`{"id":"abs-1"}`), nil},
+
 	"SendMessage":          {[]string{newWork10, planned10, refined10, answered, accepted}, append(one(newWork03), in03(planned10, refined10, answered, accepted)...)},
 	"SendStreamingMessage": {one(streamed), in03(streamed)},
 	"GetTask":              {[]string{task, `{"id":"obj-U(done)","historyLength":1,"tenant":"acme"}`}, nil},

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"longhaul/a2a"
 	"longhaul/api/service/servicetest"
@@ -51,6 +52,39 @@ func (s *fixture) pay(t *testing.T, id string, amount int) (asks bool) {
 func (s *fixture) stand(t *testing.T, who, body string) (status int, n node) {
 	t.Helper()
 	return s.page(t, http.MethodPost, "/v1/standing", body, as(who)...)
+}
+
+// Clients of JSON-RPC alone make standing decisions and absences in both versions, as by the pages.
+func TestStanding_rpc(t *testing.T) {
+	s := newPaying(t, nil)
+	s.pay(t, "m", 12)
+	for _, version := range []string{"1.0", "0.3"} {
+		call := func(method, params string) node {
+			return s.callIn(t, version, method, params, as("acme/bob")...).at("result")
+		}
+		made := call("standing/make", fmt.Sprintf(order, payGate("m")))
+		id := made.at("id").String()
+		if got := call("standing/get", `{"id":"`+id+`"}`).at("state").String(); got != "active" || made.at("by", "0", "decidedBy").String() != "bob" {
+			t.Errorf("%s: it is %s: %v", version, got, made)
+		}
+		if got := call("standing/revoke", `{"id":"`+id+`"}`).at("state").String(); got != "revoked" {
+			t.Errorf("%s: revoked, it is %s", version, got)
+		}
+		if got := call("standing/list", `{}`).at("standing", "0", "id").String(); got != id {
+			t.Errorf("%s: the first is %s, want %s", version, got, id)
+		}
+		until := a2a.At(s.world.Now().Add(time.Hour)).String()
+		away := call("absences/add", `{"deputy":"carol","until":"`+until+`"}`).at("id").String()
+		if got := call("absences/end", `{"id":"`+away+`"}`); got.at("endedBy").String() != "bob" {
+			t.Errorf("%s: ended, it is %v", version, got)
+		}
+		if got := call("absences/list", `{}`).at("absences", "0", "id").String(); got != away {
+			t.Errorf("%s: the first is %s, want %s", version, got, away)
+		}
+	}
+	if got := s.call(t, "standing/get", `{"id":"sd-none"}`).at("error", "code").String(); got != "-32000" {
+		t.Errorf("an unknown one has the code %s", got)
+	}
 }
 
 // order is a standing decision at the gate of the first order.

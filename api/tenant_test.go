@@ -16,6 +16,7 @@ import (
 	"go.uber.org/zap"
 
 	"longhaul/api"
+	"longhaul/api/operation"
 	"longhaul/opt"
 )
 
@@ -86,6 +87,15 @@ var requests = map[string][]string{
 	"plans/addTasks":     {`{"planId":"PLAN","id":"PLAN","tasks":[{"name":"Mine"}]}`},
 	"tasks/link":         {`{"planTaskId":"TASK","id":"TASK","taskId":"TASK","a2aTaskId":"TASK"}`},
 	"tasks/updateStatus": {`{"planTaskId":"TASK","id":"TASK","taskId":"TASK","status":"canceled"}`},
+
+	"ListStanding":    {`{}`},
+	"MakeStanding":    {`{"interruptId":"TASK:1","holds":"true"}`},
+	"GetStanding":     {`{"id":"TASK"}`},
+	"ApproveStanding": {`{"id":"TASK"}`},
+	"RevokeStanding":  {`{"id":"TASK"}`},
+	"ListAbsences":    {`{}`},
+	"AddAbsence":      {`{"deputy":"bob"}`},
+	"EndAbsence":      {`{"id":"TASK"}`},
 }
 
 // Each answer to a request about work of another tenant has the bytes that it has on
@@ -190,12 +200,12 @@ func compare(t *testing.T, what string, a, b *fixture, verb, path, body, version
 	}
 }
 
-// A request of A2A 1.0 may name the tenant of its caller, and no other, in every method.
+// A request of A2A 1.0 may name the tenant of its caller, and no other, in every method of A2A.
 func TestTenants_named(t *testing.T) {
 	s := newService(t, pushOn)
 	s.send(t, "m", "slow")
 	for name, list := range requests {
-		if strings.Contains(name, "/") {
+		if operation.ByID(name).Family != operation.Core {
 			continue
 		}
 		for tenant, refused := range map[string]bool{"acme": false, "globex": true} {

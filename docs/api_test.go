@@ -155,7 +155,11 @@ func TestAPI_operations(t *testing.T) {
 		case o.Family == operation.OPT:
 			opt = append(opt, code(o.ID)+" | "+scopes)
 		case o.Family == operation.Page && o.When != operation.Seams:
-			pages = append(pages, code(strings.Replace(o.Routes[0], " ", " /v1/", 1))+" | "+scopes)
+			names := []string{strings.Replace(o.Routes[0], " ", " /v1/", 1)}
+			if o.V03 != "" {
+				names = append(names, o.V03)
+			}
+			pages = append(pages, code(names...)+" | "+scopes)
 		}
 	}
 	compare(t, "methods of A2A", a2a, columns(tables(t, "api.md", "Methods of A2A")[0], 0, 1, 2, 3))

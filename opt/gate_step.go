@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"longhaul/a2a"
+	"longhaul/opt/worktime"
 )
 
 // A StepKind says what happens at a gate that has been open for some time.
@@ -39,9 +40,11 @@ const (
 type Step struct {
 	Kind   StepKind    `json:"kind"`
 	After  int64       `json:"after"`            // seconds since the gate was opened
-	Works  bool        `json:"works,omitempty"`  // After counts working time; only before the gate opens
+	Works  bool        `json:"works,omitempty"`  // After counts working time; only before the gate opens, as Calendar
 	To     *Responders `json:"to,omitempty"`     // of escalate and reassign: its principals and groups
 	Action Action      `json:"action,omitempty"` // of expire, at an approval: accept or reject; "" for reject
+
+	Calendar *worktime.Calendar `json:"calendar,omitempty"` // by which working time counts from the step before on; nil for that until then
 }
 
 // A NextStep is the step that a gate takes next if it is still open then.
@@ -94,18 +97,38 @@ func (g *Gate) Opened(at a2a.Time, timeout int) Gate {
 	return out
 }
 
-// Clocked returns g as it is about to open at a time, with all of its steps in seconds since then. None
-// comes before the one above it, or later than steps may.
-func (g *Gate) Clocked(at a2a.Time) Gate {
-	out, before := *g, int64(0)
-	out.Ladder, out.Calendar = slices.Clone(g.Ladder), nil
-	for i := range out.Ladder {
-		s := &out.Ladder[i]
-		if s.Works && g.Calendar != nil {
-			begin := at.Millis() / 1000
-			s.After = g.Calendar.After(begin, s.After, MaxStepAfter) - begin
+// Clock returns by which calendar the time before the i-th step of g counts, from 0 on, as long as g is not
+// open; nil for none.
+func (g *Gate) Clock(i int) *worktime.Calendar {
+	for ; i >= 0; i-- {
+		if c := g.Ladder[i].Calendar; c != nil {
+			return c
 		}
-		s.Works, s.After = false, max(s.After, before+1)
+	}
+	return g.Calendar
+}
+
+// Clocked returns g as it is about to open at a time, with all of its steps in seconds since then. None
+// comes before the one above it, or later than steps may. Without byStep, calendars of steps do not count.
+func (g *Gate) Clocked(at a2a.Time, byStep bool) Gate {
+	out := *g
+	out.Ladder, out.Calendar = slices.Clone(g.Ladder), nil
+	opened, before, worked := at.Millis()/1000, int64(0), int64(0)
+	for i := range out.Ladder {
+		s, c := &out.Ladder[i], g.Calendar
+		if byStep {
+			c = g.Clock(i)
+		}
+		if left := s.After - worked; s.Works && c != nil {
+			s.After = 0
+			if left > 0 {
+				s.After = c.After(opened+before, left, MaxStepAfter-before) - opened
+			}
+		}
+		s.Works, s.Calendar, s.After = false, nil, max(s.After, before+1)
+		if c != nil {
+			worked += c.Between(opened+before, opened+s.After)
+		}
 		before = s.After
 	}
 	return out
@@ -120,14 +143,19 @@ func (g *Gate) expiry() a2a.Time {
 }
 
 // Stepped returns g after its next step, which must not be an expiry and is taken at
-// a time. If that is late, since no worker ran, the other steps are as much later:
-// people have the time between two steps that the ladder gives them. After a
+// a time. If that is late, since no worker ran, the other steps are later:
+// people have the time between two steps that the ladder gives them, working time as asked has it, which
+// is g before it opened; nil if all is other time. After a
 // reassignment the votes of principals who may no longer decide do not count, and
 // they may vote again if another of their groups decides now.
-func (g *Gate) Stepped(at a2a.Time) Gate {
+func (g *Gate) Stepped(at a2a.Time, asked *Gate) Gate {
 	out, s := *g, g.Ladder[g.Taken]
 	out.Taken++
-	out.Late += max(0, at.Millis()-g.after(s).Millis())
+	if asked != nil && slices.ContainsFunc(asked.Ladder[min(out.Taken, len(asked.Ladder)):], func(s Step) bool { return s.Works }) {
+		out.Ladder = g.postponed(at, asked)
+	} else {
+		out.Late += max(0, at.Millis()-g.after(s).Millis())
+	}
 	out.ExpiresAt = out.expiry()
 	switch s.Kind {
 	case Escalate:
@@ -135,6 +163,25 @@ func (g *Gate) Stepped(at a2a.Time) Gate {
 	case Reassign:
 		out.Responders = g.Responders.Replaced(s.To)
 		out.Votes = slices.DeleteFunc(slices.Clone(g.Votes), func(v Vote) bool { return !out.Responders.names(v.seat(), v.Groups) })
+	}
+	return out
+}
+
+// postponed returns the ladder of g when its next step is taken at a time.
+func (g *Gate) postponed(at a2a.Time, asked *Gate) []Step {
+	out, opened := slices.Clone(g.Ladder), g.RequestedAt.Millis()/1000
+	before := g.Ladder[g.Taken].After
+	now := max(before, (at.Millis()-g.RequestedAt.Millis())/1000)
+	for i := g.Taken + 1; i < len(out); i++ {
+		planned := g.Ladder[i].After
+		next := now + planned - before
+		if c := asked.Clock(i); c != nil && asked.Ladder[i].Works {
+			if work := c.Between(opened+before, opened+planned); work > 0 {
+				next = max(planned, c.After(opened+now, work, MaxStepAfter)-opened)
+			}
+		}
+		out[i].After = next
+		before, now = planned, next
 	}
 	return out
 }
@@ -153,16 +200,16 @@ func (g *Gate) CheckLadder() error {
 	if len(g.Ladder) > MaxSteps {
 		return fmt.Errorf("a gate has at most %d steps", MaxSteps)
 	}
-	if g.Calendar != nil {
-		if err := g.Calendar.Check(); err != nil {
-			return fmt.Errorf("calendar: %w", err)
-		}
+	if err := g.checkCalendars(); err != nil {
+		return err
 	}
 	before := map[bool]int64{} // by [Step.Works]: which of two comes first that count apart is not known yet
 	for i, s := range g.Ladder {
 		wrong := s.check(g)
 		switch {
 		case wrong != nil:
+		case s.Works && g.Clock(i) == nil:
+			wrong = errors.New("working time needs a calendar")
 		case s.After <= before[s.Works]:
 			wrong = errors.New("must be later than the step before")
 		case s.Kind == Expire && i < len(g.Ladder)-1:
@@ -176,6 +223,18 @@ func (g *Gate) CheckLadder() error {
 	return nil
 }
 
+// checkCalendars returns why one of the calendars of g is none.
+func (g *Gate) checkCalendars() error {
+	for i := -1; i < len(g.Ladder); i++ {
+		if c := g.Clock(i); c != nil {
+			if err := c.Check(); err != nil {
+				return fmt.Errorf("calendar: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
 // check returns why s cannot be a step of g, wherever it is in the ladder.
 func (s Step) check(g *Gate) error {
 	others := s.Kind == Escalate || s.Kind == Reassign
@@ -184,8 +243,6 @@ func (s Step) check(g *Gate) error {
 		return fmt.Errorf("there is no step %q: a step is one of %s, %s, %s, %s", s.Kind, Remind, Escalate, Reassign, Expire)
 	case s.After < 1 || s.After > MaxStepAfter:
 		return errors.New("must be between one second and 366 days after the gate opens")
-	case s.Works && g.Calendar == nil:
-		return errors.New("working time needs a calendar")
 	case others && s.checkTo(g) != nil:
 		return s.checkTo(g)
 	case !others && s.To != nil:

@@ -31,7 +31,7 @@ func TestGate_showsTheNextStep(t *testing.T) {
 		if step.Kind == opt.Expire {
 			break
 		}
-		g = g.Stepped(step.At)
+		g = g.Stepped(step.At, nil)
 	}
 	want := []string{
 		`{"kind":"remind","at":"1970-01-01T01:00:00.000Z"}`, `{"kind":"escalate","at":"1970-01-01T02:00:00.000Z"}`,
@@ -89,7 +89,7 @@ func TestGate_Stepped(t *testing.T) {
 		{opt.Step{Kind: opt.Reassign, To: to}, names([]string{"ann", "carol"}, []string{"editors", "leads"}), votes},
 	} {
 		before := opt.Gate{Responders: who, Votes: votes, Ladder: []opt.Step{tt.step}}
-		got := before.Stepped(a2a.Time{})
+		got := before.Stepped(a2a.Time{}, nil)
 		if diff := cmp.Diff(tt.want, got.Responders); diff != "" {
 			t.Errorf("%s: responders (-want +got):\n%s", tt.step.Kind, diff)
 		}
@@ -101,7 +101,7 @@ func TestGate_Stepped(t *testing.T) {
 		}
 	}
 	for _, everyone := range []*opt.Responders{nil, {NotRequester: true}} {
-		g := (&opt.Gate{Responders: everyone, Ladder: []opt.Step{{Kind: opt.Escalate, To: leads}}}).Stepped(a2a.Time{})
+		g := (&opt.Gate{Responders: everyone, Ladder: []opt.Step{{Kind: opt.Escalate, To: leads}}}).Stepped(a2a.Time{}, nil)
 		if diff := cmp.Diff(everyone, g.Responders); diff != "" {
 			t.Errorf("an escalation where everyone may answer (-want +got):\n%s", diff)
 		}
@@ -116,7 +116,7 @@ func TestGate_Stepped_late(t *testing.T) {
 	}}).Opened(a2a.AtMillis(0), 0)
 	at := func(hours int64) a2a.Time { return a2a.AtMillis(hours * hour * 1000) }
 	for _, tt := range []struct{ now, next, expires int64 }{{10, 12, 16}, {13, 17, 17}} {
-		g = g.Stepped(at(tt.now))
+		g = g.Stepped(at(tt.now), nil)
 		if next, _ := g.NextStep(); next.At != at(tt.next) || g.Shown().ExpiresAt != at(tt.expires) {
 			t.Errorf("after a step at %v the next one is at %v, and it expires at %v, want %v and %v", at(tt.now), next.At, g.ExpiresAt, at(tt.next), at(tt.expires))
 		}

@@ -1,9 +1,11 @@
 package planner
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -37,14 +39,26 @@ const zoneYears = 5
 
 // LoadCalendars reads the calendars in a file, "" for none. The error has all mistakes.
 func LoadCalendars(path string, now time.Time) (Calendars, error) {
+	if path == "" {
+		return Calendars{}, nil
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return Calendars{}, fmt.Errorf("read the calendars: %w", err)
+	}
+	return calendarsIn(data, path, now)
+}
+
+// isCalendars reports whether the text of a file has calendars, and no playbook.
+func isCalendars(data []byte) bool { return slices.Contains(opfile.Members(data), "calendars") }
+
+// calendarsIn reads the text of a file with calendars.
+func calendarsIn(data []byte, path string, now time.Time) (Calendars, error) {
 	c := Calendars{list: map[string]*worktime.Calendar{}, groups: map[string]string{}}
 	var file struct {
 		Calendars map[string]calendarForm `yaml:"calendars"`
 	}
-	if path == "" {
-		return c, nil
-	}
-	if err := opfile.Read(path, "calendars", &file); err != nil {
+	if err := opfile.ReadText(data, path, &file); err != nil {
 		return c, err
 	}
 	return c, opfile.Within(path+": ", opfile.Each("calendar", file.Calendars, func(f calendarForm, name string) (err error) {
@@ -153,16 +167,55 @@ func (c Calendars) of(r *opt.Responders) *worktime.Calendar {
 	return nil
 }
 
-// setCalendar gives f the calendar that its steps need.
-func setCalendar(s *source, f *form) {
-	at := slices.IndexFunc(f.wait, func(w waitStep) bool { return w.Works })
-	if at < 0 {
-		return
+// readCalendar reads the name of a calendar.
+func readCalendar(s *source, n *yaml.Node) *worktime.Calendar {
+	c := s.calendars.list[s.str(n)]
+	if c == nil {
+		s.fail(n, "%v", opfile.Unknown("calendar", n.Value, slices.Sorted(maps.Keys(s.calendars.list))))
 	}
-	if f.calendar = s.calendars.of(f.responders); f.calendar == nil {
-		s.wrong.add(s.file, f.wait[at].line, "working time needs a calendar: the file of --calendars must have one for a group of the responders, or a default")
+	return c
+}
+
+// setCalendars gives f and its steps the calendars by which they count: that of the step, else that of f, else
+// that of those who are asked until then, else the one before. Steps after the last in working time need none.
+func setCalendars(s *source, f *form) {
+	var before *worktime.Calendar
+	asked, last := f.responders, -1
+	for i, w := range f.wait {
+		if w.Works {
+			last = i
+		} else if w.named != nil {
+			s.wrong.add(s.file, w.line, unworked)
+		}
+	}
+	if f.named != nil && last < 0 {
+		s.wrong.add(s.file, f.line, unworked)
+	}
+	for i := range f.wait[:last+1] {
+		w := &f.wait[i]
+		c := cmp.Or(w.named, f.named, s.calendars.of(asked), before)
+		switch {
+		case c == nil && w.Works:
+			s.wrong.add(s.file, w.line, "working time needs a calendar: there must be one for a group of the responders, or a default, in the file of --calendars or beside the playbooks")
+			return
+		case before == nil:
+			f.calendar = c
+		case c != before:
+			w.Calendar = c
+		}
+		before = c
+		switch {
+		case w.To == nil:
+		case w.Kind == opt.Escalate:
+			asked = asked.Joined(w.To)
+		case w.Kind == opt.Reassign:
+			asked = asked.Replaced(w.To)
+		}
 	}
 }
+
+// unworked is the mistake of a calendar for no working time.
+const unworked = "a calendar is for steps in working time, such as 4 working hours"
 
 var worksForm = regexp.MustCompile(`^(\d{1,6}) working (hour|minute)s?$`)
 

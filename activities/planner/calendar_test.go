@@ -73,6 +73,14 @@ func TestCalendars(t *testing.T) {
 		{"2026-11-25T11:00:00Z", "responders: {groups: [buyers, guards]}\n      wait: [{after: 30 working minutes, do: remind}]", "2026-11-29T03:30:00Z"},
 		{"2026-11-27T15:00:00Z", `wait: [{after: 1 working hour, do: remind}, {after: 2h, do: remind}, {after: 7d, do: expire}]`, "2026-11-30T09:00:00Z 2026-11-30T09:00:01Z 2026-12-04T15:00:00Z"},
 		{"2026-11-27T11:00:00Z", `wait: [{after: 8784 working hours, do: remind}]`, "2027-11-28T11:00:00Z"},
+
+		{"2026-11-25T11:00:00Z", "calendar: night\n      wait: [{after: 30 working minutes, do: remind}]", "2026-11-29T03:30:00Z"},
+		{"2026-11-25T11:00:00Z", "calendar: night\n      wait: [{after: 1 working hour, calendar: office, do: remind}, {after: 2 working hours, do: remind}]", "2026-11-25T13:00:00Z 2026-11-29T04:00:00Z"},
+		{"2026-11-25T11:00:00Z", "responders: {principals: [ann]}\n      wait: [{after: 4h, do: escalate, to: {groups: [guards]}}, {after: 4 working hours, do: remind}]", "2026-11-25T15:00:00Z 2026-11-29T04:00:00Z"},
+		// The clocks change in Berlin while New York is asked, then in New York.
+		{"2026-03-27T12:30:00Z", "wait: [{after: 30 working minutes, do: reassign, to: {groups: [guards]}}, {after: 90 working minutes, do: reassign, to: {groups: [buyers]}}, {after: 150 working minutes, do: expire}]",
+			"2026-03-27T13:00:00Z 2026-03-29T03:00:00Z 2026-03-30T08:00:00Z"},
+		{"2026-10-30T11:30:00Z", "wait: [{after: 1 working hour, do: reassign, to: {groups: [guards]}}, {after: 4 working hours, do: expire}]", "2026-10-30T12:30:00Z 2026-11-02T04:00:00Z"},
 	} {
 		got := ""
 		g, err := gateOf(t, c, tt.human)
@@ -83,7 +91,7 @@ func TestCalendars(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			opened := g.Clocked(a2a.At(at))
+			opened := g.Clocked(a2a.At(at), true)
 			opened = opened.Opened(a2a.At(at), 0)
 			var times []string
 			for i, s := range opened.Ladder {
@@ -123,6 +131,20 @@ func TestLoadCalendars_mistakes(t *testing.T) {
 	_, err := gateOf(t, planner.Calendars{}, "wait:\n      - {after: 1h, do: remind}\n      - {after: 4 working hours, do: remind}")
 	if err == nil || !strings.Contains(err.Error(), "book.yaml:11: working time needs a calendar") {
 		t.Errorf("without a calendar: %v", err)
+	}
+	c, err := calendarsIn(t, calendars)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for human, want := range map[string]string{
+		"calendar: offic\n      wait: [{after: 4 working hours, do: remind}]":               `book.yaml:9: there is no calendar "offic" (did you mean office?); known are night, office`,
+		"wait:\n      - after: 4 working hours\n        calendar: nigt\n        do: remind": `book.yaml:11: there is no calendar "nigt" (did you mean night?)`,
+		"calendar: office\n      wait: [{after: 4h, do: remind}]":                           "book.yaml:8: a calendar is for steps in working time",
+		"wait: [{after: 4h, calendar: office, do: remind}]":                                 "book.yaml:9: a calendar is for steps in working time",
+	} {
+		if _, err := gateOf(t, c, human); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", human, err, want)
+		}
 	}
 	_, err = gateOf(t, planner.Calendars{}, "wait: [{after: 4 working weeks, do: remind}]")
 	if err == nil || !strings.Contains(err.Error(), "after: must be a duration of whole seconds, such as 90m, 4h or 7d, or working time") {

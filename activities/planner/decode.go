@@ -196,7 +196,7 @@ func (s *source) form(n *yaml.Node) (*form, []ref) {
 	members["questions"] = func(n *yaml.Node) { s.list(n, func(n *yaml.Node) { f.questions = append(f.questions, s.question(n)) }) }
 	s.object(n, "a human form", members)
 	checkRounds(s, n, f)
-	setCalendar(s, f)
+	setCalendars(s, f)
 	f.judge()
 	return f, s.uses
 }
@@ -206,6 +206,7 @@ func answering(s *source, f *form) table {
 	return table{
 		"responders": func(n *yaml.Node) { f.responders = s.responders(n) },
 		"wait":       func(n *yaml.Node) { s.list(n, func(n *yaml.Node) { f.wait = append(f.wait, s.waitStep(n)) }) },
+		"calendar":   func(n *yaml.Node) { f.named = readCalendar(s, n) },
 		"only-if":    func(n *yaml.Node) { f.checks = append(f.checks, s.onlyIf(n)) },
 		"checks":     func(n *yaml.Node) { s.list(n, func(n *yaml.Node) { f.checks = append(f.checks, s.check(n)) }) },
 		"rounds":     func(n *yaml.Node) { f.rounds = s.number(n, 1, maxAttempts) },
@@ -225,7 +226,7 @@ func readAccept(s *source, n *yaml.Node) *form {
 		s.fail(n, "accept needs criteria or checks")
 	}
 	checkRounds(s, n, f)
-	setCalendar(s, f)
+	setCalendars(s, f)
 	return f
 }
 
@@ -233,7 +234,7 @@ func readAccept(s *source, n *yaml.Node) *form {
 func readMessageAccept(s *source, n *yaml.Node) *form {
 	f := &form{line: n.Line}
 	readAcceptance(s, n, answering(s, f))
-	setCalendar(s, f)
+	setCalendars(s, f)
 	f.judge()
 	return f
 }
@@ -262,8 +263,9 @@ func checkRounds(s *source, n *yaml.Node, f *form) {
 func (s *source) waitStep(n *yaml.Node) waitStep {
 	w := waitStep{line: n.Line}
 	s.object(n, "a step", table{
-		"after": func(n *yaml.Node) { readAfter(s, n, &w.Step) },
-		"do":    func(n *yaml.Node) { w.Kind = opt.StepKind(s.str(n)) },
+		"after":    func(n *yaml.Node) { readAfter(s, n, &w.Step) },
+		"calendar": func(n *yaml.Node) { w.named = readCalendar(s, n) },
+		"do":       func(n *yaml.Node) { w.Kind = opt.StepKind(s.str(n)) },
 		"to": func(n *yaml.Node) {
 			w.To = &opt.Responders{}
 			s.object(n, "to", table{

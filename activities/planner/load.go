@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"time"
 )
 
 //go:embed playbooks/*.yaml
@@ -18,7 +19,8 @@ var bundled embed.FS
 // the echo executor.
 func Bundled() (*Playbooks, error) { return Load(bundled, "playbooks/demo.yaml") }
 
-// Load reads playbooks from files of fsys, which are tried in the order given. They have no calendars.
+// Load reads playbooks from files of fsys, which are tried in the order given. One of the files may have their
+// calendars.
 // The error lists everything that is wrong with them, by file and line.
 func Load(fsys fs.FS, names ...string) (*Playbooks, error) { return Calendars{}.load(fsys, names) }
 
@@ -86,17 +88,34 @@ func expand(dir string) ([]string, error) {
 	return files, nil
 }
 
+// read reads playbooks. Without calendars in c, those in one of the files count.
 func (c Calendars) read(names []string, read func(string) ([]byte, error)) (*Playbooks, error) {
 	p := &Playbooks{}
 	var wrong problems
+	var books []string
+	texts, own := map[string][]byte{}, ""
 	for _, name := range names {
 		data, err := read(name)
-		if err != nil {
+		switch {
+		case err != nil:
 			wrong = append(wrong, fmt.Errorf("load playbook: %w", err))
-			continue
+		case !isCalendars(data):
+			books, texts[name] = append(books, name), data
+		case own != "":
+			wrong.add(name, 1, "%s has calendars, too: put all into one file", own)
+		default:
+			own = name
+			if len(c.list) > 0 {
+				continue
+			}
+			if c, err = calendarsIn(data, name, time.Now()); err != nil {
+				wrong = append(wrong, err)
+			}
 		}
+	}
+	for _, name := range books {
 		s := source{file: name, calendars: c}
-		if b := s.read(data); b != nil {
+		if b := s.read(texts[name]); b != nil {
 			p.list = append(p.list, b)
 		}
 		wrong = append(wrong, s.wrong...)

@@ -81,7 +81,7 @@ type form struct {
 	responders           *opt.Responders // nil for everyone
 	questions            []question
 	wait                 []waitStep
-	calendar             *worktime.Calendar // nil if no step needs one
+	named, calendar      *worktime.Calendar // that the file names for all steps; that of the first. Nil for none
 	checks               []checkForm
 	rounds               int
 	keep                 bool             // forks keep a decision
@@ -91,7 +91,8 @@ type form struct {
 
 // A waitStep is what happens while a human task waits.
 type waitStep struct {
-	line int
+	line  int
+	named *worktime.Calendar // for the time before it; nil for none
 	opt.Step
 }
 

@@ -14,7 +14,7 @@ import (
 // An Operation is one line of the table.
 type Operation struct {
 	ID     string // its method in A2A 1.0 and in the extension, or its name; scopes, logs, metrics and documents use it
-	V03    string // its method in A2A 0.3; "" if that has none
+	V03    string // its method in A2A 0.3, that of a page in both versions; "" if there is none
 	Family Family
 	Scopes []call.Scope // a caller needs one of them; the service checks more where that depends on the parameters
 	When   Feature      // without which it is refused, or not there
@@ -33,7 +33,7 @@ type Family int
 const (
 	Core  Family = iota // A2A: by JSON-RPC, plain HTTP and gRPC
 	OPT                 // the extension: by JSON-RPC, under the same name in both versions
-	Page                // plain HTTP below /v1, without versions
+	Page                // plain HTTP below /v1, without versions; by JSON-RPC, too, where A2A has no other way to do it
 	Inner               // by our own pages and URLs alone
 )
 
@@ -99,7 +99,7 @@ func (o *Operation) Encode(v wire.Version, result any) any { return o.encode(v, 
 
 // Name returns the method in a version of A2A, "" if that has none.
 func (o *Operation) Name(v wire.Version) string {
-	if v == wire.V03 {
+	if v == wire.V03 || o.Family == Page {
 		return o.V03
 	}
 	return o.ID
@@ -120,8 +120,10 @@ func Of(s *service.Service) *Table {
 	t := &Table{slices.Concat(core(s), extension(s), pages(s), decided(s), inner), map[string]*Operation{}, map[string]*Operation{}}
 	for _, o := range t.list {
 		t.ids[o.ID] = o
-		if o.Family == Core || o.Family == OPT {
-			t.methods[o.V03], t.methods[o.ID] = o, o
+		for _, v := range []wire.Version{wire.V03, wire.V10} {
+			if name := o.Name(v); name != "" && o.Family != Inner {
+				t.methods[name] = o
+			}
 		}
 	}
 	return t

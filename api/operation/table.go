@@ -72,25 +72,27 @@ func extension(p *service.Service) []*Operation {
 	)
 }
 
-// decided has the pages about who decides at gates beforehand, or in place of others.
+// decided has the pages about who decides at gates beforehand, or in place of others. They are methods of
+// JSON-RPC, too: what the other pages show or do to work, its clients have by A2A and the extension, but these
+// rules last beyond any work.
 func decided(p *service.Service) []*Operation {
 	return ofPages(
-		&Operation{ID: "ListStanding", Scopes: reads, Routes: []string{get + "standing"}, Text: "List standing decisions, the newest first, and those that the caller's answers propose",
+		&Operation{ID: "ListStanding", V03: "standing/list", Scopes: reads, Routes: []string{get + "standing"}, Text: "List standing decisions, the newest first, and those that the caller's answers propose",
 			Gives: "StandingList", Body: reply(wire.Read, p.Standing.List, wire.Same)},
-		&Operation{ID: "MakeStanding", Scopes: may(call.RespondApprovals), Routes: []string{post + "standing"}, Text: "Decide about gates of a playbook beforehand",
+		&Operation{ID: "MakeStanding", V03: "standing/make", Scopes: may(call.RespondApprovals), Routes: []string{post + "standing"}, Text: "Decide about gates of a playbook beforehand",
 			Takes: "NewStanding", Gives: "Standing", Body: reply(wire.Read, p.Standing.Make, wire.Same)},
-		&Operation{ID: "GetStanding", Scopes: reads, Routes: []string{get + "standing/{id}"}, Text: "Get a standing decision with the gates that it was used for",
+		&Operation{ID: "GetStanding", V03: "standing/get", Scopes: reads, Routes: []string{get + "standing/{id}"}, Text: "Get a standing decision with the gates that it was used for",
 			Gives: "Standing", Body: reply(wire.Read, p.Standing.Get, wire.Same)},
-		&Operation{ID: "ApproveStanding", Scopes: may(call.RespondApprovals), Routes: []string{post + "standing/{id}/approve"}, Text: "Be behind a standing decision, too",
+		&Operation{ID: "ApproveStanding", V03: "standing/approve", Scopes: may(call.RespondApprovals), Routes: []string{post + "standing/{id}/approve"}, Text: "Be behind a standing decision, too",
 			Gives: "Standing", Body: reply(wire.Read, p.Standing.Approve, wire.Same)},
-		&Operation{ID: "RevokeStanding", Scopes: may(call.RespondApprovals), Routes: []string{post + "standing/{id}/revoke"}, Text: "Revoke a standing decision at once",
+		&Operation{ID: "RevokeStanding", V03: "standing/revoke", Scopes: may(call.RespondApprovals), Routes: []string{post + "standing/{id}/revoke"}, Text: "Revoke a standing decision at once",
 			Gives: "Standing", Body: reply(wire.Read, p.Standing.Revoke, wire.Same)},
 
-		&Operation{ID: "ListAbsences", Scopes: reads, Routes: []string{get + "absences"}, Text: "List absences with their deputies, those that end last first",
+		&Operation{ID: "ListAbsences", V03: "absences/list", Scopes: reads, Routes: []string{get + "absences"}, Text: "List absences with their deputies, those that end last first",
 			Gives: "AbsenceList", Body: reply(wire.Read, p.Absences.List, wire.Same)},
-		&Operation{ID: "AddAbsence", Scopes: may(call.RespondApprovals, call.ManageAbsences), Routes: []string{post + "absences"}, Text: "Be absent for a time in which a deputy may decide at gates",
+		&Operation{ID: "AddAbsence", V03: "absences/add", Scopes: may(call.RespondApprovals, call.ManageAbsences), Routes: []string{post + "absences"}, Text: "Be absent for a time in which a deputy may decide at gates",
 			Takes: "NewAbsence", Gives: "Absence", Body: reply(wire.Read, p.Absences.Add, wire.Same)},
-		&Operation{ID: "EndAbsence", Scopes: may(call.RespondApprovals, call.ManageAbsences), Routes: []string{post + "absences/{id}/end"}, Text: "End an absence at once",
+		&Operation{ID: "EndAbsence", V03: "absences/end", Scopes: may(call.RespondApprovals, call.ManageAbsences), Routes: []string{post + "absences/{id}/end"}, Text: "End an absence at once",
 			Gives: "Absence", Body: reply(wire.Read, p.Absences.End, wire.Same)},
 	)
 }

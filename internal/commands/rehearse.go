@@ -183,6 +183,9 @@ func printAsked(out io.Writer, g rehearse.Gate, when func(time.Duration) string)
 			if a.Step == opt.Remind || a.Step == opt.Expire {
 				who = ""
 			}
+			if a.Calendar != "" {
+				who = joined(who, "by the calendar "+a2a.VisibleLine(a.Calendar))
+			}
 			fmt.Fprintf(out, "  %s%s: %s\n", before, when(a.At), cmp.Or(joined(string(a.Step), who), "anyone"))
 		}
 	}

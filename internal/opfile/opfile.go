@@ -38,6 +38,11 @@ func Read(path, what string, to any) error {
 	if err != nil {
 		return fmt.Errorf("read the %s: %w", what, err)
 	}
+	return ReadText(data, path, to)
+}
+
+// ReadText is [Read] for the text of a file.
+func ReadText(data []byte, path string, to any) error {
 	doc, problem := Parse(data, "YAML document")
 	if problem != nil {
 		return problem.In(path)
@@ -104,6 +109,18 @@ func Parse(data []byte, what string) (*yaml.Node, *Problem) {
 		return nil, &Problem{Line: max(more.Line, 1), Text: "a file holds one " + what}
 	}
 	return doc.Content[0], nil
+}
+
+// Members returns the members of the object in data, none if there is no such document.
+func Members(data []byte) (names []string) {
+	doc, problem := Parse(data, "document")
+	if problem != nil || doc == nil || doc.Kind != yaml.MappingNode {
+		return nil
+	}
+	for pair := range slices.Chunk(doc.Content, 2) {
+		names = append(names, pair[0].Value)
+	}
+	return names
 }
 
 var syntaxForm = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?(.*)`)

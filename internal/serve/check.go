@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"go.uber.org/zap"
-	"go.yaml.in/yaml/v3"
 
 	"longhaul/internal/opfile"
 	"longhaul/internal/process"
@@ -94,13 +93,9 @@ func kindOf(path string, members map[string]*string) string {
 	if err != nil {
 		return ""
 	}
-	doc, problem := opfile.Parse(data, "document")
-	if problem != nil || doc == nil || doc.Kind != yaml.MappingNode {
-		return ""
-	}
-	for pair := range slices.Chunk(doc.Content, 2) {
-		if members[pair[0].Value] != nil {
-			return pair[0].Value
+	for _, name := range opfile.Members(data) {
+		if members[name] != nil {
+			return name
 		}
 	}
 	return ""

@@ -68,7 +68,7 @@ func RestoreObjective(kept opt.Kept, idleFor int64, rules int) *Objective {
 // State.Rules. A run has the version that its input names, so that each replay has the
 // same, and the next run of the same work, too: a list in order under an earlier version may
 // be none under a later one.
-const Rules = 27
+const Rules = 28
 
 // rulesChain is the version of the rules from which on a plan records its decisions
 // in a chain.
@@ -150,6 +150,10 @@ const rulesQuotas = 27
 // rulesKept is the version of the rules from which on a fork keeps decisions of its original where its
 // playbook says so.
 const rulesKept = 25
+
+// rulesClocks is the version of the rules from which on steps of a gate may have calendars of their own, and
+// working time counts between a late step and the next.
+const rulesClocks = 28
 
 func (m *Objective) commands() commands { return commands{&m.State, m.now, m} }
 

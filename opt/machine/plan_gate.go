@@ -183,11 +183,20 @@ func (m *Plan) takeStep(key string) bool {
 		if next.Kind == opt.Expire {
 			m.expire(t, next.Action)
 		} else {
-			m.job(t).renew(t.Gate.Stepped(m.now), next.Kind)
+			m.job(t).renew(t.Gate.Stepped(m.now, clocked(&m.State, t)), next.Kind)
 		}
 		return true
 	}
 	return false
+}
+
+// clocked returns the gate at which t waits as it was before it opened, nil if no working time counts there:
+// gates of executors are gone by then.
+func clocked(s *PlanState, t *opt.Task) *opt.Gate {
+	if s.Rules < rulesClocks || t.Gate.Budget {
+		return nil
+	}
+	return t.Ask
 }
 
 // expire closes t's gate without an answer. An approval is decided by an action, "" at other gates:

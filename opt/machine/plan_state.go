@@ -324,7 +324,7 @@ func (s *PlanState) opening(t *opt.Task, asked *opt.Gate, at a2a.Time) opt.Gate 
 		}
 	}
 	if s.Rules >= rulesCalendars {
-		gate = gate.Clocked(at)
+		gate = gate.Clocked(at, s.Rules >= rulesClocks)
 	}
 	gate = gate.Opened(at, s.Plan.Limits.GateTimeout)
 	gate.ID, gate.TaskID, gate.Standing = opt.GateIDIn(s.Epoch, t.A2AID(), t.Gates+1), t.A2AID(), ""

@@ -72,6 +72,8 @@ type Ask struct {
 	At   time.Duration   `json:"at"`
 	Step opt.StepKind    `json:"step,omitempty"` // of the ladder; "" for the opening
 	Of   *opt.Responders `json:"of,omitempty"`   // nil for everyone
+
+	Calendar string `json:"calendar,omitempty"` // the name of that by which the working time of the step counts
 }
 
 // Task returns the latest task with a name; ok is false if there is none.
@@ -195,7 +197,7 @@ func (r *reader) asked(e opt.Event, t *Task) {
 	x := &r.report.Gates[i]
 	x.gate = *g
 	if e.Step != "" {
-		x.Asked = append(x.Asked, Ask{r.since(e.At), e.Step, r.w.who(g.Responders)})
+		x.Asked = append(x.Asked, Ask{r.since(e.At), e.Step, r.w.who(g.Responders), r.calendar(g, t.ID, g.Taken-1)})
 	}
 	x.Later = nil
 	for after := *g; ; {
@@ -203,15 +205,24 @@ func (r *reader) asked(e opt.Event, t *Task) {
 		if !more {
 			return
 		}
-		step := Ask{At: r.since(next.At), Step: next.Kind}
+		step := Ask{At: r.since(next.At), Step: next.Kind, Calendar: r.calendar(g, t.ID, after.Taken)}
 		if next.Kind != opt.Expire {
-			after = after.Stepped(next.At)
+			after = after.Stepped(next.At, nil)
 			step.Of = r.w.who(after.Responders)
 		} else {
 			after.Taken++
 		}
 		x.Later = append(x.Later, step)
 	}
+}
+
+// calendar returns the name of the calendar by which a step of g, at which a task waits, counts, "" for none.
+func (r *reader) calendar(g *opt.Gate, taskID string, step int) string {
+	ask := r.w.tasks[taskID].Ask
+	if ask == nil || g.Budget || step < 0 || step >= len(ask.Ladder) || !ask.Ladder[step].Works {
+		return ""
+	}
+	return ask.Clock(step).Name
 }
 
 // closed reads the decision that has closed a gate, or that checks have made before it could open.

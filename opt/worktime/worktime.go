@@ -7,6 +7,7 @@ package worktime
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"time"
 )
@@ -87,26 +88,43 @@ func (c *Calendar) checkDates() error {
 // seconds since 1970. With no seconds it is when work begins. If that takes more than most seconds,
 // it returns the time after most. c must be right, see [Calendar.Check].
 func (c *Calendar) After(begin, work, most int64) int64 {
-	for at := begin; at < begin+most; {
-		offset, until := c.zone(at)
-		day := time.Unix(at+offset, 0).UTC()
-		hour, minute, second := day.Clock()
-		midnight := at - int64(hour*3600+minute*60+second)
-		end := min(midnight+daySeconds, until, begin+most)
-		works := !c.isHoliday(day)
-		for _, p := range c.Week {
-			from, to := max(at, midnight+int64(p.From)*60), min(end, midnight+int64(p.To)*60)
-			switch {
-			case !works, p.Day != int(day.Weekday()), from >= to:
-			case work <= to-from:
-				return from + work
-			default:
-				work -= to - from
-			}
+	for from, to := range c.periods(begin, begin+most) {
+		if work <= to-from {
+			return from + work
 		}
-		at = end
+		work -= to - from
 	}
 	return begin + most
+}
+
+// Between returns how many seconds of work there are between two times, in seconds since 1970. c must be
+// right, see [Calendar.Check].
+func (c *Calendar) Between(begin, end int64) (work int64) {
+	for from, to := range c.periods(begin, end) {
+		work += to - from
+	}
+	return work
+}
+
+// periods iterates over the times of work between two times: when each begins, and when it ends.
+func (c *Calendar) periods(begin, end int64) iter.Seq2[int64, int64] {
+	return func(yield func(from, to int64) bool) {
+		for at := begin; at < end; {
+			offset, until := c.zone(at)
+			day := time.Unix(at+offset, 0).UTC()
+			hour, minute, second := day.Clock()
+			midnight := at - int64(hour*3600+minute*60+second)
+			next := min(midnight+daySeconds, until, end)
+			works := !c.isHoliday(day)
+			for _, p := range c.Week {
+				from, to := max(at, midnight+int64(p.From)*60), min(next, midnight+int64(p.To)*60)
+				if works && p.Day == int(day.Weekday()) && from < to && !yield(from, to) {
+					return
+				}
+			}
+			at = next
+		}
+	}
 }
 
 // zone returns the offset at a time, and when it ends.

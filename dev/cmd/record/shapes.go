@@ -123,6 +123,10 @@ var shapes = []shape{
 	{name: "calendar", specs: asked(opt.Gate{Calendar: always(), Ladder: []opt.Step{
 		{Kind: opt.Remind, After: 1, Works: true}, {Kind: opt.Expire, After: 2, Works: true, Action: opt.Accept},
 	}})},
+	{name: "calendar-reassigned", specs: asked(opt.Gate{Calendar: always(), Ladder: []opt.Step{
+		{Kind: opt.Reassign, After: 1, Works: true, To: &opt.Responders{Principals: []string{"other"}}},
+		{Kind: opt.Expire, After: 2, Works: true, Calendar: always(), Action: opt.Accept},
+	}})},
 	{name: "reported", specs: asked(opt.Gate{}), steps: []step{reply(1, 1, opt.Reply{Action: opt.Accept})}},
 	{name: "reported-first", specs: []opt.PlanSpec{human()}, steps: []step{reply(1, 0, opt.Reply{Answers: []opt.Answer{{ID: "q1", Answer: []byte(`"blue"`)}}})}},
 	{name: "gate-limit", limits: opt.Limits{GateTimeout: 1}, specs: plans("approve Go on?; say never")},

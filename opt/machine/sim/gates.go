@@ -285,6 +285,9 @@ func stepsInOrder(w *world, r *run, e opt.Event) {
 		isClocked(w, &h.p.State, e)
 	default:
 		hasSteps(w, e.Gate, g.steps)
+		if e.Step != "" {
+			isPostponed(w, &h.p.State, g, e)
+		}
 	}
 }
 
@@ -315,17 +318,59 @@ func isClocked(w *world, s *machine.PlanState, e opt.Event) {
 	if t == nil || t.Ask == nil || g.Budget {
 		return
 	}
-	begin, before := g.RequestedAt.Millis()/1000, int64(0)
+	begin, before, done := g.RequestedAt.Millis()/1000, int64(0), int64(0)
 	for i, step := range t.Ask.Ladder {
-		want := step.After
+		want, shift := step.After, shiftOf(s, t.Ask, i)
 		if step.Works && s.Rules >= 20 {
-			want = max(worked(begin, step.After)-begin, before+1)
+			want = before + 1
+			if left := step.After - done; left > 0 {
+				want = max(want, shift.after(begin+before, left)-begin)
+			}
 		}
 		if got := g.Ladder[i].After; got != want {
 			w.fail("steps", "%s has step %d after %d s, want %d", w.name(g.ID), i+1, got, want)
 		}
+		done += shift.worked(begin+before, begin+want)
 		before = want
 	}
+}
+
+// shiftOf returns who counts the time before a step of the gate of a task. Earlier rules know no calendars
+// of steps.
+func shiftOf(s *machine.PlanState, ask *opt.Gate, i int) Shift {
+	if s.Rules >= 28 && slices.ContainsFunc(ask.Ladder[:i+1], func(s opt.Step) bool { return s.Calendar != nil }) {
+		return SecondHalf
+	}
+	return FirstHalf
+}
+
+// isPostponed checks that the steps after one that g has just taken are as much later as that was, and that as
+// much working time is between them as before. It notes their times.
+func isPostponed(w *world, s *machine.PlanState, g *openGate, e opt.Event) {
+	after := func(g *opt.Gate, i int) int64 { return g.Ladder[i].After*1000 + g.Late } // milliseconds
+	opened := g.RequestedAt.Millis()
+	before := after(&g.Gate, g.steps-1)
+	now := max(before, e.At.Millis()-opened)
+	ask := s.Plan.Task(e.TaskID).Ask
+	works := func(i int) bool { return s.Rules >= 28 && ask != nil && !g.Budget && ask.Ladder[i].Works }
+	for i := g.steps; i < len(g.Ladder); i++ {
+		if works(i) {
+			now -= now % 1000 // from here on whole seconds count
+		}
+		planned := after(&g.Gate, i)
+		want := now + planned - before
+		if works(i) {
+			f, begin := shiftOf(s, ask, i), opened/1000
+			if work := f.worked(begin+before/1000, begin+planned/1000); work > 0 {
+				want = (f.after(begin+now/1000, work) - begin) * 1000
+			}
+		}
+		if got := after(e.Gate, i); got != want {
+			w.fail("steps", "%s has step %d %d ms after it opened, want %d", w.name(g.ID), i+1, got, want)
+		}
+		before, now = planned, want
+	}
+	g.Ladder, g.Late = e.Gate.Ladder, e.Gate.Late
 }
 
 // hasSteps checks that a gate shows the steps that it has taken.

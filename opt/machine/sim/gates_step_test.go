@@ -65,6 +65,42 @@ func TestGateSteps_expireAccepts(t *testing.T) {
 	})
 }
 
+// After a step that no worker could take in time, as much working time is left for the next one as before, of
+// those who are asked then.
+func TestGateSteps_lateAtWork(t *testing.T) {
+	play(t, func(s *sim.Story) {
+		plan := sim.PlanOf("plan", "outline", "!gate", "draft")
+		plan.Tasks[1].Ask.Calendar, plan.Tasks[1].Ask.Ladder = sim.FirstHalf.Calendar(), []opt.Step{
+			{Kind: opt.Remind, After: hour, Works: true}, {Kind: opt.Reassign, After: 2 * hour, Works: true, To: &opt.Responders{Principals: []string{"bob"}}},
+			{Kind: opt.Expire, After: 3 * hour, Works: true, Calendar: sim.SecondHalf.Calendar()},
+		}
+		id := s.Open(given(plan)) // on the 9th at 01:46:40
+		s.Settle()
+		s.End(s.Activities()[0], sim.Completed(s.Activities()[0], s.Work(s.Activities()[0]).TaskID))
+		s.Settle()
+		expect := func(steps ...string) {
+			t.Helper()
+			g := *s.Objective(id).Plans[0].Tasks[1].Gate
+			for _, want := range steps {
+				next, _ := g.NextStep()
+				got := string(next.Kind) + next.At.Time().UTC().Format(" 02 15:04")
+				s.Expect(got == want, "the next step is %s, want %s", got, want)
+				g.Taken++
+			}
+		}
+		expect("remind 09 03:30", "reassign 09 05:30", "expire 10 02:00")
+		s.Wait(22 * hour * 1000)
+		s.Settle()
+		expect("reassign 10 01:30", "expire 10 03:00") // the reminder comes at 23:46
+		s.Wait(3 * hour * 1000)
+		s.Settle()
+		expect("expire 10 04:46") // bob is asked at 02:46
+		s.Wait(24 * hour * 1000)
+		s.Rest()
+		s.Expect(s.Objective(id).Reason == opt.ReasonTimeout, "the objective is %s (%s)", s.Objective(id).Status, s.Objective(id).Reason)
+	})
+}
+
 // Who is named by an escalation may answer from then on, and not before.
 func TestGateSteps_escalate(t *testing.T) {
 	play(t, func(s *sim.Story) {

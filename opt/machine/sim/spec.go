@@ -52,7 +52,7 @@ func drawTasks(w *world, c *choice) []opt.TaskSpec {
 					out = append(out, drawChecks(&t, len(out), shape)...)
 				}
 			}
-			t.Ask.Ladder, t.Ask.Calendar, t.Ask.Keep = ladders[shape/3%len(ladders)], office(), w.specs%5 > 0
+			t.Ask.Ladder, t.Ask.Calendar, t.Ask.Keep = ladders[shape/3%len(ladders)], FirstHalf.Calendar(), w.specs%5 > 0
 		case 6:
 			t.Attempts = 1
 		case 7:
@@ -105,28 +105,53 @@ var ladders = [][]opt.Step{
 	{{Kind: opt.Reassign, After: 60, To: &opt.Responders{Principals: []string{"bob", "carol"}}}, {Kind: opt.Remind, After: 3600}},
 	{{Kind: opt.Remind, After: 60}, {Kind: opt.Expire, After: 61, Action: opt.Accept}},
 	{{Kind: opt.Expire, After: 3600}},
-	{{Kind: opt.Remind, After: 60, Works: true}, {Kind: opt.Escalate, After: 2000, Works: true, To: &opt.Responders{Principals: []string{"carol"}}}, {Kind: opt.Expire, After: 120_000}},
+	{{Kind: opt.Remind, After: 60, Works: true}, {Kind: opt.Escalate, After: 2000, Works: true, To: &opt.Responders{Principals: []string{"carol"}}}, {Kind: opt.Remind, After: 3000, Works: true, Calendar: SecondHalf.Calendar()}, {Kind: opt.Expire, After: 120_000}},
 }
 
-// office is the calendar of gates. People work in the first half of each hour, except on the first day.
-func office() *worktime.Calendar {
-	first := a2a.AtMillis(epoch).Time().Format(time.DateOnly)
-	c := &worktime.Calendar{Name: "office", Holidays: []worktime.Holiday{{From: first, To: first}}, Offsets: []worktime.Offset{{}}}
+// A Shift is when people work: for half an hour from so many seconds of each hour on.
+type Shift int64
+
+const (
+	FirstHalf  Shift = 0    // the calendar of gates
+	SecondHalf Shift = 1800 // that of a step. The first day is a holiday
+)
+
+// Calendar returns the calendar of f.
+func (f Shift) Calendar() *worktime.Calendar {
+	c := &worktime.Calendar{Name: fmt.Sprint(f), Offsets: []worktime.Offset{{}}}
+	if first := a2a.AtMillis(epoch).Time().Format(time.DateOnly); f == SecondHalf {
+		c.Holidays = []worktime.Holiday{{From: first, To: first}}
+	}
 	for hour := range 7 * 24 {
-		c.Week = append(c.Week, worktime.Interval{Day: hour / 24, From: hour % 24 * 60, To: hour%24*60 + 30})
+		from := hour%24*60 + int(f)/60
+		c.Week = append(c.Week, worktime.Interval{Day: hour / 24, From: from, To: from + 30})
 	}
 	return c
 }
 
-// worked returns when some seconds of work at the office are done that begin at a time.
-func worked(begin, seconds int64) int64 {
-	const day, cycle, half = 24 * 60 * 60, 3600, 1800
-	begin = max(begin, epoch/1000/day*day+day)
-	if begin%cycle >= half {
-		begin += cycle - begin%cycle
+// worked returns how many seconds of work there are between two times.
+func (f Shift) worked(from, to int64) int64 {
+	until := func(at int64) int64 {
+		const day, cycle, half = 24 * 60 * 60, 3600, 1800
+		if at -= int64(f); f == SecondHalf {
+			at = max(at, epoch/1000/day*day+day)
+		}
+		return at/cycle*half + min(at%cycle, half)
 	}
-	done := begin%cycle + seconds - 1
-	return begin - begin%cycle + done/half*cycle + done%half + 1
+	return until(to) - until(from)
+}
+
+// after returns when some seconds of work are done that begin at a time.
+func (f Shift) after(begin, seconds int64) int64 {
+	least, most := begin, begin+4*seconds+2*24*60*60
+	for least < most {
+		if at := (least + most) / 2; f.worked(begin, at) < seconds {
+			least = at + 1
+		} else {
+			most = at
+		}
+	}
+	return least
 }
 
 // aboutResults returns a gate about the results of tasks.
