@@ -73,8 +73,8 @@ func resetTo(h *historypb.History) (runID string) {
 func TestReplay_laterRules(t *testing.T) {
 	replace := map[string]string{}
 	for name, changes := range map[string][]string{
-		"objective.go": {"\nconst Rules = 24\n", "\nconst Rules = 25\n", "Loose(m.State.Rules)", "(Loose(m.State.Rules) || m.State.Rules == 25)"},
-		"plan.go":      {"Loose(m.State.Rules)", "(Loose(m.State.Rules) || m.State.Rules == 25)"},
+		"objective.go": {"\nconst Rules = 30\n", "\nconst Rules = 31\n", "Loose(m.State.Rules)", "(Loose(m.State.Rules) || m.State.Rules == 31)"},
+		"plan.go":      {"Loose(m.State.Rules)", "(Loose(m.State.Rules) || m.State.Rules == 31)"},
 	} {
 		path, err := filepath.Abs(filepath.Join("..", "opt", "machine", name))
 		if err != nil {

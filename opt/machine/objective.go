@@ -68,7 +68,7 @@ func RestoreObjective(kept opt.Kept, idleFor int64, rules int) *Objective {
 // State.Rules. A run has the version that its input names, so that each replay has the
 // same, and the next run of the same work, too: a list in order under an earlier version may
 // be none under a later one.
-const Rules = 24
+const Rules = 30
 
 // rulesChain is the version of the rules from which on a plan records its decisions
 // in a chain.
@@ -139,6 +139,9 @@ const rulesLimits = 22
 // rulesCollected is the version of the rules from which on a task keeps what it has made when it asks a
 // person, for those that wait for it.
 const rulesCollected = 24
+
+// rulesReorder is the version of the rules from which on clients may change the order of tasks that have not begun.
+const rulesReorder = 30
 
 func (m *Objective) commands() commands { return commands{&m.State, m.now, m} }
 

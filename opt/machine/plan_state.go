@@ -38,13 +38,14 @@ type PlanState struct {
 	Yielded int64             `json:"yielded,omitempty"`
 	Chain   opt.Chain         `json:"chain,omitzero"` // of the decisions of this attempt
 
-	Report    opt.Report         `json:"report"`           // the latest one, sent or to be sent
-	Known     opt.Report         `json:"known"`            // what the objective knows or assumes
-	After     int64              `json:"after,omitempty"`  // event that must be recorded before Report is sent
-	Delivered int64              `json:"told,omitempty"`   // number of the latest delivered report
-	Alone     bool               `json:"alone,omitempty"`  // the objective's workflow has ended
-	Answer    *opt.CommandAnswer `json:"answer,omitempty"` // to the latest command
-	Raised    opt.SpendLimit     `json:"raised,omitzero"`  // the limits of the request, by people
+	Report    opt.Report         `json:"report"`              // the latest one, sent or to be sent
+	Known     opt.Report         `json:"known"`               // what the objective knows or assumes
+	After     int64              `json:"after,omitempty"`     // event that must be recorded before Report is sent
+	Delivered int64              `json:"told,omitempty"`      // number of the latest delivered report
+	Alone     bool               `json:"alone,omitempty"`     // the objective's workflow has ended
+	Answer    *opt.CommandAnswer `json:"answer,omitempty"`    // to the latest command
+	Raised    opt.SpendLimit     `json:"raised,omitzero"`     // the limits of the request, by people
+	Reordered bool               `json:"reordered,omitempty"` // a client has changed the order of its tasks
 }
 
 // Rides reports whether the last events go with the result of the workflow, since the run of
@@ -208,7 +209,7 @@ func (s *PlanState) conclude(r *opt.Report) {
 	r.Results, r.Shown = s.Plan.Results(), s.Shown
 }
 
-func (s *PlanState) results() results { return results{&s.Plan, s.Inputs} }
+func (s *PlanState) results() results { return results{&s.Plan, s.Inputs, s.Reordered} }
 
 // WorkOf returns the input of the executor for an activity of the plan.
 func (s *PlanState) WorkOf(a Activity) opt.Work {
