@@ -97,6 +97,8 @@ func eventText(o *opt.Objective, e opt.Event) string {
 	case opt.PlanAdded, opt.PlanChanged, opt.PlanRetried, opt.PlanStarted, opt.PlanPaused, opt.PlanResumed, opt.PlanMoved, opt.PlanStopping,
 		opt.TasksAdded, opt.TasksReopened:
 		return planEventText(nameOfPlan(o, e.PlanID), e)
+	case opt.TasksOrdered:
+		return orderText(o.Plan(e.PlanID), e.Order)
 	case opt.TaskMoved:
 		return taskMoveText(e)
 	case opt.TaskTried:
@@ -119,6 +121,19 @@ func eventText(o *opt.Objective, e opt.Event) string {
 		return "A change was refused: " + e.Answer.Refusal.Error()
 	}
 	return string(e.Kind)
+}
+
+// orderText says what tasks of p wait for since an event.
+func orderText(p *opt.Plan, order []opt.TaskOrder) string {
+	name := func(id string) string {
+		if t := p.Task(id); t != nil {
+			return quoted(t.Name)
+		}
+		return "an earlier task"
+	}
+	return "The order was changed" + listed(": ", each(order, func(o opt.TaskOrder) string {
+		return name(o.ID) + " waits for " + cmp.Or(listed("", each(o.Dependencies, name)), "nothing")
+	}))
 }
 
 func objectiveEventText(o *opt.Objective, e opt.Event) string {
