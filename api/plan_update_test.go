@@ -93,7 +93,7 @@ func TestPlanUpdate_reorders(t *testing.T) {
 	}
 }
 
-// An update says by lists what tasks of a plan wait for, all at once. What is so already raises no revision.
+// An update says by lists what tasks of a plan wait for, all at once. An order that they have raises no revision.
 func TestPlanUpdate_tasks(t *testing.T) {
 	s := newService(t)
 	s.have(t)

@@ -16,7 +16,7 @@ type TaskOrder struct {
 // Reordered returns what changes in p if tasks that have not begun wait for others, as an event has it: nil for
 // nothing. The error, a [SpecError], says why they cannot: they have begun or would form a cycle, or what people
 // decide about would be another thing than before.
-func (p *Plan) Reordered(order []TaskOrder) (changed []TaskOrder, err error) {
+func Reordered(p *Plan, order []TaskOrder) (changed []TaskOrder, err error) {
 	after := *p
 	after.Tasks = slices.Clone(p.Tasks)
 	var ids []string
@@ -140,8 +140,8 @@ func (r reordering) checkResults(t *Task) error {
 
 func isApproval(t *Task) bool { return t.Ask != nil && t.Ask.Kind == Approval }
 
-// passedOn lists the approvals right before t: what is there between asks people, too, so that no work of others
-// stands in for it.
+// passedOn lists the approvals right before t, and those right before others that ask people there, in whose place
+// no other work can stand.
 func passedOn(p *Plan, t *Task) (out []*Task) {
 	for _, b := range p.Before(t) {
 		if isApproval(b) {

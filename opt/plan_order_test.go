@@ -38,7 +38,7 @@ func waits(p *opt.Plan) string {
 	return strings.Join(out, " ")
 }
 
-func TestPlan_Reordered(t *testing.T) {
+func TestReordered(t *testing.T) {
 	for _, tt := range []struct {
 		name, plan, order string
 		want              string // what all wait for then, or the field of the error
@@ -59,7 +59,7 @@ func TestPlan_Reordered(t *testing.T) {
 		p := planOf(t, tt.plan)
 		before := snapshot(t, p)
 		order := orderOf(t, p, tt.order)
-		changed, err := p.Reordered(order)
+		changed, err := opt.Reordered(p, order)
 		if strings.HasPrefix(tt.want, "tasks") {
 			wantSpecError(t, err, tt.want)
 		} else if err != nil {
@@ -77,7 +77,7 @@ func TestPlan_Reordered(t *testing.T) {
 		if got := waits(p); got != tt.want {
 			t.Errorf("%s: they wait for %q, want %q", tt.name, got, tt.want)
 		}
-		if again, err := p.Reordered(order); len(again) > 0 || err != nil {
+		if again, err := opt.Reordered(p, order); len(again) > 0 || err != nil {
 			t.Errorf("%s: again, it changes %v, %v", tt.name, again, err)
 		}
 	}
@@ -86,16 +86,16 @@ func TestPlan_Reordered(t *testing.T) {
 		t.Errorf("no task: %v", err)
 	}
 	for order, field := range map[string][]opt.TaskOrder{"tasks[0].id": {{ID: "task-9"}}, "tasks[0].dependencies[0]": {{ID: p.Tasks[0].ID, Dependencies: []string{"task-9"}}}} {
-		_, err := p.Reordered(field)
+		_, err := opt.Reordered(p, field)
 		wantSpecError(t, err, order)
 	}
 }
 
 // What waits for people stays behind them, they are asked after the same as before, and what they have accepted is
-// all that the next task gets. The plan: Draft, Other beside it, Approve after Draft, Pay and Note after that, Tell
+// all that the next task gets. The plan: Draft, Other beside it, Approve after Draft, Pay and Note after that, Mail
 // after Pay, whose input names the result of Draft.
-func TestPlan_Reordered_people(t *testing.T) {
-	const draft, other, approve, pay, note, tell = "0", "1", "2", "3", "4", "5"
+func TestReordered_people(t *testing.T) {
+	const draft, other, approve, pay, note, mail = "0", "1", "2", "3", "4", "5"
 	plan := func(t *testing.T) *opt.Plan {
 		p := planOf(t, "completed: pending: pending:0 pending:2 pending:2 pending:3")
 		p.Tasks[2].Ask = &opt.Gate{Kind: opt.Approval}
@@ -119,7 +119,7 @@ func TestPlan_Reordered_people(t *testing.T) {
 		{"at once, behind a question", asks, pay + ":", "has to stay after"},
 		{"at once, behind an open question", open, pay + ":", "has to stay after"},
 		{"at once, behind what was approved", passed, pay + ":", "has to stay after"},
-		{"around it", nil, tell + ":" + draft, "has to stay after"},
+		{"around it", nil, mail + ":" + draft, "has to stay after"},
 		{"before it, and that after another", nil, pay + ":" + draft + " " + approve + ":" + pay, "right"},
 		{"the approval at once", nil, approve + ":", "asks people, and has to stay after"},
 		{"the approval of something else, too", nil, approve + ":" + draft + "," + other, "does not show the results of"},
@@ -128,17 +128,17 @@ func TestPlan_Reordered_people(t *testing.T) {
 		{"another result past the approval", nil, pay + ":" + approve + "," + other, "which is not about the results of"},
 		{"another result past the question", asks, pay + ":" + approve + "," + other, ""},
 		{"what comes after the same, right behind it", nil, pay + ":" + approve + "," + note, "which is not about the results of"},
-		{"what comes after the same, later", nil, tell + ":" + pay + "," + note, ""},
-		{"another result, later", nil, tell + ":" + pay + "," + other, "which is not about the results of"},
-		{"the approval by name", nil, tell + ":" + pay + "," + approve, ""},
-		{"before what its input names", asks, tell + ":" + approve + " ", ""},
-		{"later than others", nil, other + ":" + tell, ""},
+		{"what comes after the same, later", nil, mail + ":" + pay + "," + note, ""},
+		{"another result, later", nil, mail + ":" + pay + "," + other, "which is not about the results of"},
+		{"the approval by name", nil, mail + ":" + pay + "," + approve, ""},
+		{"before what its input names", asks, mail + ":" + approve + " ", ""},
+		{"later than others", nil, other + ":" + mail, ""},
 	} {
 		p := plan(t)
 		if tt.set != nil {
 			tt.set(p)
 		}
-		_, err := p.Reordered(orderOf(t, p, tt.order))
+		_, err := opt.Reordered(p, orderOf(t, p, tt.order))
 		problem := ""
 		if err != nil {
 			problem = err.Error()
@@ -150,7 +150,7 @@ func TestPlan_Reordered_people(t *testing.T) {
 	}
 	p := planOf(t, "completed: pending: pending:0,1")
 	p.Tasks[2].Uses = []string{p.Tasks[0].ID}
-	_, err := p.Reordered(orderOf(t, p, "2:1"))
+	_, err := opt.Reordered(p, orderOf(t, p, "2:1"))
 	if wantSpecError(t, err, "tasks[0].dependencies"); err != nil && !strings.Contains(err.Error(), "whose result its input names") {
 		t.Error(err)
 	}

@@ -206,7 +206,7 @@ func (d *draft) put(step int, p *opt.Plan, to planTasks) error {
 	}
 	after := *p
 	after.Tasks = slices.Concat(was.Tasks, tasks)
-	order, err := after.Reordered(to.order)
+	order, err := opt.Reordered(&after, to.order)
 	if err != nil {
 		return err
 	}

@@ -254,10 +254,10 @@ func TestDraft_tasks(t *testing.T) {
 // A draft has nothing that is done before people decide about it.
 func TestDraft_approval(t *testing.T) {
 	ask := opt.TaskSpec{Name: "Approve", Ask: &opt.Gate{Kind: opt.Approval, Title: "Pay?", Actions: []opt.Action{opt.Accept, opt.Reject}}}
-	s, id := planned(t, opt.PlanSpec{Name: "P", Tasks: append(tasksNamed("A"), ask, opt.TaskSpec{Name: "Pay"}, opt.TaskSpec{Name: "Tell"})})
+	s, id := planned(t, opt.PlanSpec{Name: "P", Tasks: append(tasksNamed("A"), ask, opt.TaskSpec{Name: "Pay"}, opt.TaskSpec{Name: "Mail"})})
 	b, path := s.signedIn(t, "acme/ann"), "/console/objectives/"+id
 	p := b.drafting(path, "task=1-2")
-	p.wants(t, "!Earlier") // also not later: "Tell" would be what the approval releases
+	p.wants(t, "!Earlier") // also not later: "Mail" would be what the approval releases
 	p = b.get(p.path + "?" + p.query + "&do=order&of=1-2")
 	p.wants(t, `"Pay" has to stay after "Approve", where people are asked`, "!Make this change")
 }

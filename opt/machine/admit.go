@@ -164,7 +164,7 @@ func AdmitToPlan(p *opt.Plan, c opt.Command) error {
 		if ended {
 			return planEnded()
 		}
-		_, err := p.Reordered(c.Order)
+		_, err := opt.Reordered(p, c.Order)
 		return err
 	}
 	if t := p.Task(c.TaskID); t != nil {
@@ -236,7 +236,7 @@ func Unchanged(o *opt.Objective, p *opt.Plan, c opt.Command) bool {
 		starts := to == opt.PlanWorking && p.Reason == opt.ByHand && o.Met(p)
 		return planChange(p, c).Empty() && (to == "" || to == p.Status && !pauses && !starts)
 	case opt.OrderTasks:
-		changed, err := p.Reordered(c.Order)
+		changed, err := opt.Reordered(p, c.Order)
 		return err == nil && len(changed) == 0
 	case opt.MoveTask:
 		t := p.Task(c.TaskID)

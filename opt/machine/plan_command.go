@@ -41,7 +41,7 @@ func (m *Plan) applyCommand(c opt.Command) (stopped bool) {
 		}
 		m.apply(opt.Event{Kind: opt.TasksAdded, Tasks: tasks})
 	case opt.OrderTasks:
-		if order, _ := p.Reordered(c.Order); len(order) > 0 { // it was admitted
+		if order, _ := opt.Reordered(p, c.Order); len(order) > 0 { // it was admitted
 			m.State.Reordered = true
 			m.apply(opt.Event{Kind: opt.TasksOrdered, Order: order, Principal: c.Principal})
 		}

@@ -115,8 +115,6 @@ var mutations = []mutation{
 	{"an objective that is closed keeps its turn", "objective.go", "s.Turn = TurnState{Shared: true, Want: WantTurn, N: at, Delivered: at}", "_ = at"},
 	{"what waits for people is moved before them", "../plan_order.go", "case asks && r.was[t.ID][g.ID] && !r.now[t.ID][g.ID]:", "case false:"},
 	{"another order is recorded and not kept", "../plan.go", "t.Dependencies = o.Dependencies", "_ = t"},
-	{"tasks are made to wait for each other", "../plan_order.go", "if err := cycle(\"tasks\", after.Tasks, after.Before, nameOfTask); err != nil {", "if err := error(nil); err != nil {"},
-	{"checks and rules decide in another order than that of the playbook", "plan_object.go", "r.reordered || ", ""},
 	{"a principal decides twice", "plan_state.go", "reply.Action != opt.Ask && t.Gate.Voted(reply.DecidedBy)", "false"},
 	{"a deputy decides where the absent one may not", "../gate.go", "g.Responders.Allow(s.Principal, s.Groups, requesters...) && ", ""},
 	{"a deputy that has a part in the work decides", "../responders.go", "others.Allow(deputy, nil, requesters...) && ", ""},
