@@ -23,7 +23,6 @@ func (s *fixture) story(t *testing.T) {
 	call("objectives/update", `{"id":"`+objectiveID+`","status":"working","name":"New"}`)
 	call("plans/addTasks", `{"id":"`+planID+`","tasks":[{"name":"Third"}]}`)
 	s.world.Gate(taskID, *approval())
-	call("plans/update", `{"id":"`+planID+`","tasks":[{"id":"`+opt.TaskID(planID, 2)+`","dependencies":["task-0"]}]}`)
 	call("plans/update", `{"id":"`+planID+`","name":"Renamed"}`)
 	call("tasks/updateStatus", `{"id":"`+taskID+`","status":"failed","message":"It broke."}`)
 	call("objectives/update", `{"id":"`+objectiveID+`","status":"submitted"}`)
