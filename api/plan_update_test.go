@@ -92,3 +92,26 @@ func TestPlanUpdate_reorders(t *testing.T) {
 		}
 	}
 }
+
+// An update says by lists what tasks of a plan wait for, all at once. An order that they have raises no revision.
+func TestPlanUpdate_tasks(t *testing.T) {
+	s := newService(t)
+	s.have(t)
+	s.must(t, "plans/addTasks", `{"id":"`+planID+`","tasks":[{"name":"Third"}]}`)
+	second, third := opt.TaskID(planID, 1), opt.TaskID(planID, 2)
+	for _, step := range []struct {
+		tasks, want string
+		rises       int64
+	}{
+		{`{"id":"SECOND","dependencies":["THIRD"]},{"id":"THIRD","dependencies":["FIRST"]}`, `[] ["THIRD"] ["FIRST"]`, 1},
+		{`{"id":"SECOND","dependencies":["task-2"]}`, `[] ["THIRD"] ["FIRST"]`, 0},
+		{`{"id":"SECOND","dependencies":[]}`, `[] [] ["FIRST"]`, 1},
+	} {
+		before, ids := s.revision(), strings.NewReplacer("FIRST", taskID, "SECOND", second, "THIRD", third)
+		p := s.must(t, "plans/update", ids.Replace(`{"id":"`+planID+`","tasks":[`+step.tasks+`]}`)).at("plan", "tasks")
+		got := fmt.Sprint(p.at("0", "dependencies"), p.at("1", "dependencies"), p.at("2", "dependencies"))
+		if want := ids.Replace(strings.ReplaceAll(step.want, "] [", "][")); strings.ReplaceAll(got, "] [", "][") != want || s.revision()-before != step.rises {
+			t.Errorf("%s: %s, want %s; the revision rises by %d", step.tasks, got, want, s.revision()-before)
+		}
+	}
+}

@@ -169,8 +169,12 @@ type PlanChange struct {
 	Status       opt.PlanStatus `json:"status,omitempty"`
 	Dependencies []string       `json:"dependencies,omitzero"` // ids of plans, replaces its dependencies; only before the plan begins
 	Metadata     a2a.Metadata   `json:"metadata,omitzero"`     // replaces the client's metadata; an empty one removes it
+	Tasks        []TaskOrder    `json:"tasks,omitempty"`       // what tasks that have not begun wait for, all at once; with no other member
 	Seen         int64          `json:"longhaul/v1/revision,omitempty"`
 }
+
+// A TaskOrder is what a task of a plan waits for: the ids of tasks of the plan, or "task-0" for its first one.
+type TaskOrder = opt.TaskOrder
 
 // UpdatePlan changes a plan, like UpdateObjective. Seen is the revision of its
 // objective.

@@ -76,6 +76,7 @@ func TestClient_changes(t *testing.T) {
 		result(`{"task":{"id":"task-2","name":"Sum up","taskIndex":1,"status":"completed"},"plan":`+planJSON+`,"objective":`+objectiveJSON+`}`),
 		text(http.StatusOK, "application/json", `{"jsonrpc":"2.0","id":8,"error":{"code":-32001,"message":"Stale revision: the objective is at revision 4","data":[
 			{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"STALE_REVISION","domain":"d","metadata":{"revision":"4"}}]}}`),
+		result(`{"plan":`+planJSON+`}`),
 	)
 	c, none := a.client(), ""
 	o, err := c.UpdateObjective(t.Context(), "obj-1", client.ObjectiveChange{Name: "Tea", Description: &none, Status: opt.ObjectivePlanning, Metadata: a2a.Metadata{}, Seen: 3})
@@ -104,6 +105,8 @@ func TestClient_changes(t *testing.T) {
 	if _, err = c.UpdatePlan(t.Context(), "plan-1", client.PlanChange{Name: "New", Seen: 3}); !client.HasReason(err, client.ReasonStale) {
 		t.Errorf("UpdatePlan of another revision: %v", err)
 	}
+	_, err = c.UpdatePlan(t.Context(), "plan-1", client.PlanChange{Tasks: []client.TaskOrder{{ID: "task-2", Dependencies: []string{}}}})
+	check(t, "UpdatePlan with an order", err)
 	want := []string{
 		`objectives/update {"id":"obj-1","name":"Tea","description":"","status":"planning","metadata":{},"longhaul/v1/revision":3}`,
 		`objectives/update {"id":"obj-1","status":"working"}`,
@@ -113,6 +116,7 @@ func TestClient_changes(t *testing.T) {
 		`tasks/link {"id":"task-2","a2aTaskId":"elsewhere"}`,
 		`tasks/updateStatus {"id":"task-2","status":"completed","message":"Done."}`,
 		`plans/update {"id":"plan-1","name":"New","longhaul/v1/revision":3}`,
+		`plans/update {"id":"plan-1","tasks":[{"id":"task-2","dependencies":[]}]}`,
 	}
 	if diff := cmp.Diff(want, a.seen()); diff != "" {
 		t.Errorf("calls mismatch (-want +got):\n%s", diff)

@@ -19,13 +19,14 @@ const (
 	CreatePlan      CommandKind = "create-plan"      // objective: Plan, Start
 	UpdatePlan      CommandKind = "update-plan"      // plan: PlanID, Status; objective: Change, and Status of a plan that has ended
 	AddTasks        CommandKind = "add-tasks"        // plan: PlanID, Tasks
+	OrderTasks      CommandKind = "order-tasks"      // plan: PlanID, Order
 	LinkTask        CommandKind = "link-task"        // plan: PlanID, TaskID, Link, Follow
 	MoveTask        CommandKind = "move-task"        // plan: PlanID, TaskID, Status, Text
 	CancelTask      CommandKind = "cancel-task"      // plan: PlanID, TaskID, Text
 )
 
 // CommandKinds lists the kinds.
-var CommandKinds = []CommandKind{UpdateObjective, Replan, CreatePlan, UpdatePlan, AddTasks, LinkTask, MoveTask, CancelTask}
+var CommandKinds = []CommandKind{UpdateObjective, Replan, CreatePlan, UpdatePlan, AddTasks, OrderTasks, LinkTask, MoveTask, CancelTask}
 
 // A Command is a change that a client asks for. It goes to the objective, which
 // applies it or passes it to the plan, and records the [CommandAnswer]. A repeat of
@@ -46,6 +47,7 @@ type Command struct {
 	Plan        *PlanSpec   `json:"plan,omitempty"`
 	Start       bool        `json:"start,omitempty"` // start the objective, too
 	Tasks       []TaskSpec  `json:"tasks,omitempty"`
+	Order       []TaskOrder `json:"order,omitempty"`
 	Link        string      `json:"link,omitempty"`
 	Follow      bool        `json:"follow,omitempty"`  // Link is a task of ours; else a client moves the task
 	QueuedAt    a2a.Time    `json:"queuedAt,omitzero"` // of one that starts work: its place in the queue of its context

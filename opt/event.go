@@ -31,6 +31,7 @@ const (
 	PlanStopping      EventKind = "plan-stopping"      // plan: PlanID, Reason, PlanHead: it ends once all tasks have ended
 	TasksAdded        EventKind = "tasks-added"        // plan: PlanID, Tasks
 	TasksReopened     EventKind = "tasks-reopened"     // plan: PlanID, Tasks: tasks that make an object again, after it was sent back at a gate
+	TasksOrdered      EventKind = "tasks-ordered"      // plan: PlanID, Order, Principal: pending tasks wait for others than before
 	TaskLinked        EventKind = "task-linked"        // plan: PlanID, TaskID, Link, Follow
 	TaskMoved         EventKind = "task-moved"         // plan, or the objective for its root task: PlanID, TaskID, From, To, Reason, Status, Gate, Attempt, Step; Reply, Verdict: of a standing decision, or of one that a fork keeps
 	ExchangeAdded     EventKind = "exchange"           // plan: PlanID, TaskID, From, To, Reason, Gate: what [Gate.With] returns; changes no state
@@ -72,6 +73,7 @@ type Event struct {
 	Leg       int          `json:"leg,omitempty"`     // within the attempt
 	Change    *Change      `json:"change,omitempty"`
 	Tasks     []*Task      `json:"tasks,omitempty"`
+	Order     []TaskOrder  `json:"order,omitempty"`
 	Replaces  []string     `json:"replaces,omitempty"` // plans that end skipped because this plan and those added after it replace them
 	Link      string       `json:"link,omitempty"`     // the A2A task that stands in for the plan task
 	Follow    bool         `json:"follow,omitempty"`   // Link is a task of ours
@@ -84,7 +86,7 @@ type Event struct {
 	Text     *Text          `json:"text,omitempty"`     // name, description, metadata and dependencies after it
 
 	Message   *a2a.Message   `json:"message,omitempty"`
-	Principal string         `json:"principal,omitempty"` // who sent Message or the command, moved the task by hand or ended the objective
+	Principal string         `json:"principal,omitempty"` // who sent Message or the command, moved the task by hand, changed the order or ended the objective
 	Key       string         `json:"key,omitempty"`       // of the Letter with it
 	ForTask   string         `json:"forTask,omitempty"`   // the plan task of a reply to the root task
 	Reply     *Reply         `json:"reply,omitempty"`

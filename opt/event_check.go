@@ -31,6 +31,7 @@ var needs = func() map[EventKind][]need {
 	plan := need{"plan of planId", func(e *Event) bool { return e.Plan != nil && e.Plan.ID == e.PlanID }}
 	planTasks := need{"tasks in the plan", func(e *Event) bool { return e.Plan != nil && !slices.Contains(e.Plan.Tasks, nil) }}
 	tasks := need{"tasks", func(e *Event) bool { return !slices.Contains(e.Tasks, nil) }}
+	order := need{"order", func(e *Event) bool { return len(e.Order) > 0 }}
 	taskID := need{"taskId", func(e *Event) bool { return e.TaskID != "" }}
 	link := need{"link", func(e *Event) bool { return e.Link != "" }}
 	exchanges := need{"exchange at a gate", func(e *Event) bool { return e.Gate != nil && len(e.Gate.Exchanges) > 0 }}
@@ -64,6 +65,7 @@ var needs = func() map[EventKind][]need {
 		PlanStopping:      {planID, planHead},
 		TasksAdded:        {planID, tasks},
 		TasksReopened:     {planID, tasks},
+		TasksOrdered:      {planID, order},
 		TaskLinked:        {taskID, link},
 		TaskMoved:         {taskID, to},
 		ExchangeAdded:     {taskID, to, exchanges},

@@ -35,6 +35,7 @@ var checked = map[opt.EventKind]struct {
 	opt.PlanStopping:      {opt.Event{PlanID: plan(1), PlanHead: &opt.PlanHead{}}, []string{"PlanID", "PlanHead"}},
 	opt.TasksReopened:     {opt.Event{PlanID: plan(1), Tasks: []*opt.Task{{}}}, []string{"PlanID"}},
 	opt.TasksAdded:        {opt.Event{PlanID: plan(1), Tasks: []*opt.Task{{}}}, []string{"PlanID"}},
+	opt.TasksOrdered:      {opt.Event{PlanID: plan(1), Order: []opt.TaskOrder{{}}}, []string{"PlanID", "Order"}},
 	opt.TaskLinked:        {opt.Event{TaskID: task(1, 0), Link: "x"}, []string{"TaskID", "Link"}},
 	opt.TaskMoved:         {opt.Event{TaskID: task(1, 0), To: "working"}, []string{"TaskID", "To"}},
 	opt.ExchangeAdded:     {opt.Event{TaskID: task(1, 0), To: "input-required", Gate: (&opt.Gate{}).With(opt.Exchange{})}, []string{"TaskID", "To", "Gate"}},

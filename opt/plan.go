@@ -281,6 +281,14 @@ func (p *Plan) Apply(e Event) error {
 			again := *t
 			p.Tasks[t.Index] = &again
 		}
+	case TasksOrdered:
+		for _, o := range e.Order {
+			t := p.Task(o.ID)
+			if t == nil {
+				return fmt.Errorf("task %s: %w", o.ID, ErrUnknown)
+			}
+			t.Dependencies = o.Dependencies
+		}
 	case TaskMoved, ExchangeAdded, TaskLinked, ArtifactAdded, MessageAdded:
 		return p.applyTask(e)
 	default:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,13 +23,14 @@ const (
 	longestDraft = 16 << 10 // bytes of the address
 )
 
-// A step is one change of a draft: do is "add", for a task; "order", for what a plan or a new task
-// waits for; "earlier" or "later", for its place in a chain; or "skip". of is the key of the plan or task, and after has the keys of those that it
-// waits for. A new task has a name of its own as its key, since others may add tasks meanwhile.
+// A step is one change of a draft: do is "add", for a task; "order", for what a plan or a task waits for;
+// "earlier" or "later", for its place in a chain; "between", for a task that comes after one task and before
+// another; or "skip". of is the key of the plan or task, and after has the keys of those that it waits for. A new
+// task has a name of its own as its key, since others may add tasks meanwhile.
 type step struct{ url.Values }
 
 // stepFields are the fields of a step.
-var stepFields = []string{"do", "of", "after", "name", "description", "executor", "optional"}
+var stepFields = []string{"do", "of", "after", "before", "name", "description", "executor", "optional"}
 
 // stepsOf returns the steps of an address.
 func stepsOf(at spot) (out []step) {
@@ -77,10 +79,16 @@ func (s spot) onto(o *opt.Objective) spot {
 type draft struct {
 	now, was *opt.Objective // the former is a copy
 	allows   func(opt.Command) bool
-	added    map[string][]opt.TaskSpec // by the id of their plan
-	names    map[string]string         // of new tasks, by their ids
-	skipped  map[string]bool           // by id
+	tasksOf  map[string]planTasks // what changes of them, by the id of their plan
+	names    map[string]string    // of new tasks, by their ids
+	skipped  map[string]bool      // by id
 	asked    []asked
+}
+
+// The planTasks of a plan are its new tasks, and what those that were there wait for.
+type planTasks struct {
+	added []opt.TaskSpec
+	order []opt.TaskOrder
 }
 
 // An asked is a command of a draft, and the steps that it takes.
@@ -92,7 +100,7 @@ type asked struct {
 // draftOf returns o with the steps of a draft, and for each what it changes, or why it cannot.
 func draftOf(f forms, at spot) (*draft, []draftLine) {
 	o := *f.o
-	d := &draft{now: &o, was: f.o, allows: f.allows, added: map[string][]opt.TaskSpec{}, names: map[string]string{}, skipped: map[string]bool{}}
+	d := &draft{now: &o, was: f.o, allows: f.allows, tasksOf: map[string]planTasks{}, names: map[string]string{}, skipped: map[string]bool{}}
 	o.Plans = nil
 	for _, p := range f.o.Plans {
 		o.Plans = append(o.Plans, new(*p))
@@ -123,6 +131,8 @@ func (d *draft) apply(n int, s step) (text string, err error) {
 		return d.order(n, s)
 	case "earlier", "later":
 		return d.move(n, s)
+	case "between":
+		return d.between(n, s)
 	case "skip":
 		return d.skip(n, s)
 	}
@@ -168,7 +178,8 @@ func (d *draft) add(step int, s step) (string, error) {
 	if s.Get("optional") != "" {
 		spec.Metadata = spec.Metadata.With(opt.KeyOptional, true)
 	}
-	if err := d.put(step, p, append(slices.Clone(d.added[p.ID]), spec)); err != nil {
+	had := d.tasksOf[p.ID]
+	if err := d.put(step, p, planTasks{append(slices.Clone(had.added), spec), had.order}); err != nil {
 		return "", err
 	}
 	t := p.Tasks[len(p.Tasks)-1]
@@ -186,17 +197,47 @@ func (d *draft) add(step int, s step) (string, error) {
 	return text, nil
 }
 
-// put replaces the new tasks of a plan.
-func (d *draft) put(step int, p *opt.Plan, specs []opt.TaskSpec) error {
-	was := d.was.Plan(p.ID)
-	tasks, err := was.NewTasks(specs)
-	if err == nil {
-		err = d.ask(step, opt.Command{Kind: opt.AddTasks, PlanID: p.ID, Tasks: specs})
+// put replaces what changes of the tasks of a plan.
+func (d *draft) put(step int, p *opt.Plan, to planTasks) error {
+	was, had := d.was.Plan(p.ID), d.tasksOf[p.ID]
+	tasks, err := was.NewTasks(to.added)
+	if err != nil {
+		return err
+	}
+	after := *p
+	after.Tasks = slices.Concat(was.Tasks, tasks)
+	order, err := opt.Reordered(&after, to.order)
+	if err != nil {
+		return err
+	}
+	for _, o := range order {
+		t := *after.Task(o.ID)
+		t.Dependencies = o.Dependencies
+		after.Tasks[t.Index] = &t
+	}
+	if !reflect.DeepEqual(had.added, to.added) {
+		err = d.ask(step, opt.Command{Kind: opt.AddTasks, PlanID: p.ID, Tasks: to.added})
+	}
+	switch cmd := (opt.Command{Kind: opt.OrderTasks, PlanID: p.ID, Order: to.order}); {
+	case err != nil:
+	case len(order) == 0:
+		d.asked = slices.DeleteFunc(d.asked, changes(cmd))
+	case reflect.DeepEqual(had.order, to.order):
+	case !d.mayOrder(p):
+		err = errGone
+	default:
+		d.keep(step, cmd)
 	}
 	if err == nil {
-		d.added[p.ID], p.Tasks = specs, slices.Concat(was.Tasks, tasks)
+		d.tasksOf[p.ID], p.Tasks = to, after.Tasks
 	}
 	return err
+}
+
+// mayOrder reports whether the order of a plan, or of its tasks, may be changed as far as that is not about
+// some of them alone.
+func (d *draft) mayOrder(p *opt.Plan) bool {
+	return d.allows(opt.Command{Kind: opt.UpdatePlan, PlanID: p.ID, Change: &opt.Change{Name: new("another")}})
 }
 
 // tasks returns the ids of the tasks that a step names. They are nil for the last of a list in which
@@ -225,17 +266,14 @@ func (d *draft) key(t *opt.Task) string {
 // at returns the task with a key, and its plan; nil for none.
 func (d *draft) at(key string) (*opt.Plan, *opt.Task) { return taskWith(d.now, key, d.key) }
 
-// order changes what a plan or a new task waits for.
+// order changes what a plan or a task waits for.
 func (d *draft) order(step int, s step) (string, error) {
 	if p, t := d.at(s.Get("of")); t != nil {
-		i := t.Index - len(d.was.Plan(p.ID).Tasks)
-		if i < 0 {
-			return "", errors.New("tasks that exist keep their order")
-		}
-		specs := slices.Clone(d.added[p.ID])
-		specs[i].Dependencies = d.tasks(p, s)
-		err := d.put(step, p, specs)
-		return quoted(t.Name) + " waits for " + cmp.Or(listed("", each(p.Before(p.Task(t.ID)), quotedTask)), "nothing"), err
+		to := planTasks{slices.Clone(d.tasksOf[p.ID].added), slices.Clone(d.tasksOf[p.ID].order)}
+		d.wait(&to, p, t, d.tasks(p, s))
+		err := d.put(step, p, to)
+		now := each(p.Before(p.Task(t.ID)), quotedTask)
+		return quoted(t.Name) + " waits for " + cmp.Or(listed("", now), "nothing") + listed(", no longer for ", d.before(p, t, now)), err
 	}
 	p := planAt(d.now, s.Get("of"))
 	if p == nil {
@@ -252,6 +290,26 @@ func (d *draft) order(step int, s step) (string, error) {
 	return text + listed(", no longer for ", each(d.dropped(p), quotedPlan)), err
 }
 
+// wait has a task, a new one or not, wait for those with some ids.
+func (d *draft) wait(to *planTasks, p *opt.Plan, t *opt.Task, ids []string) {
+	if i := t.Index - len(d.was.Plan(p.ID).Tasks); i >= 0 {
+		to.added[i].Dependencies = ids
+		return
+	}
+	to.order = slices.DeleteFunc(to.order, func(o opt.TaskOrder) bool { return o.ID == t.ID })
+	to.order = append(to.order, opt.TaskOrder{ID: t.ID, Dependencies: append([]string{}, ids...)})
+}
+
+// before names what a task has waited for, if it was there, and waits for no longer.
+func (d *draft) before(p *opt.Plan, t *opt.Task, now []string) []string {
+	was := d.was.Plan(p.ID)
+	if t.Index >= len(was.Tasks) {
+		return nil
+	}
+	gone := each(was.Before(was.Tasks[t.Index]), quotedTask)
+	return slices.DeleteFunc(gone, func(name string) bool { return slices.Contains(now, name) })
+}
+
 // orderPlan has a plan wait for the plans with some ids. These may wait for it now, and no longer with the
 // changes before.
 func (d *draft) orderPlan(step int, p *opt.Plan, ids []string) error {
@@ -262,7 +320,7 @@ func (d *draft) orderPlan(step int, p *opt.Plan, ids []string) error {
 		return err
 	case was.DependsOn(ids):
 		d.asked = slices.DeleteFunc(d.asked, changes(cmd))
-	case !d.allows(opt.Command{Kind: opt.UpdatePlan, PlanID: p.ID, Change: &opt.Change{Name: new("another")}}):
+	case !d.mayOrder(p):
 		return errGone
 	default:
 		d.keep(step, cmd)
@@ -306,7 +364,7 @@ func skipOf(p *opt.Plan, t *opt.Task) opt.Command {
 }
 
 // ranks orders the commands: a plan whose last task is left out may end before it gets another.
-var ranks = map[opt.CommandKind]int{opt.AddTasks: 1, opt.UpdatePlan: 2, opt.MoveTask: 3, opt.CancelTask: 3}
+var ranks = map[opt.CommandKind]int{opt.AddTasks: 1, opt.OrderTasks: 2, opt.UpdatePlan: 3, opt.MoveTask: 4, opt.CancelTask: 4}
 
 // commands lists all commands, in that order.
 func (d *draft) commands() []asked {
@@ -336,6 +394,7 @@ func (d *draft) draw(at spot) *tree {
 	for i, p := range d.now.Plans {
 		drawn := &t.Plans[i]
 		_, err := d.now.Reordered(p, p.Dependencies)
+		mayOrder := d.mayOrder(p)
 		d.mark(&drawn.treeTask, p.ID, err == nil, each(d.now.Before(p), planKey))
 		for j, task := range p.Tasks {
 			block := &drawn.Tasks[j]
@@ -345,7 +404,7 @@ func (d *draft) draw(at spot) *tree {
 			}
 			block.Key = d.key(task)
 			block.Path = at.ToTask(block.Key)
-			d.mark(block, task.ID, isNew, each(p.Before(task), d.key))
+			d.mark(block, task.ID, isNew || task.State == opt.TaskPending && mayOrder, each(p.Before(task), d.key))
 		}
 	}
 	return t
@@ -417,7 +476,7 @@ func draftPanelOf(f forms, at spot) (*tree, *draftPanel, error) {
 // changeKinds are the events by which people and planners change work.
 var changeKinds = []opt.EventKind{
 	opt.ObjectiveChanged, opt.ObjectivePaused, opt.ObjectiveResumed, opt.ObjectiveStopping, opt.ObjectiveRetried, opt.PlanAdded, opt.PlanChanged,
-	opt.PlanPaused, opt.PlanResumed, opt.PlanStopping, opt.PlanRetried, opt.TasksAdded, opt.TaskLinked, opt.TaskMoved,
+	opt.PlanPaused, opt.PlanResumed, opt.PlanStopping, opt.PlanRetried, opt.TasksAdded, opt.TasksOrdered, opt.TaskLinked, opt.TaskMoved,
 }
 
 // changedSince lists the changes after a time. Of the moves of tasks, those by hand are changes.
@@ -449,9 +508,11 @@ func (d *draft) target(at spot) *draftTarget {
 
 func (d *draft) targetTask(at spot, p *opt.Plan, t *opt.Task) *draftTarget {
 	out := &draftTarget{Key: d.key(t), Name: t.Name}
-	if d.names[t.ID] != "" {
+	isNew := d.names[t.ID] != ""
+	if isNew || t.State == opt.TaskPending && d.mayOrder(p) {
 		out.Order = choicesOf(p.Tasks, t, p.Before(t), d.key, nameOf)
-	} else {
+	}
+	if !isNew {
 		out.Skip = d.toSkip(at, out.Key, skipOf(p, t))
 	}
 	d.offer(out, p, []*opt.Task{t})
@@ -475,5 +536,6 @@ func (d *draft) offer(out *draftTarget, p *opt.Plan, after []*opt.Task) {
 
 func nameOf(t *opt.Task) string     { return t.Name }
 func idOfPlan(p *opt.Plan) string   { return p.ID }
+func idOfTask(t *opt.Task) string   { return t.ID }
 func quotedTask(t *opt.Task) string { return quoted(t.Name) }
 func quotedPlan(p *opt.Plan) string { return quoted(p.Name) }

@@ -8,7 +8,7 @@ import (
 	"longhaul/opt"
 )
 
-// In a chain, where each waits for the one before it alone, a plan or a new task can change places with its
+// In a chain, where each waits for the one before it alone, a plan or a task can change places with its
 // neighbour. That is made of changes of what each of them waits for.
 
 // toMove returns the address with a step that moves something, "" if that is impossible.
@@ -108,25 +108,54 @@ func (d *draft) swapPlans(step int, first, second *opt.Plan) error {
 	return nil
 }
 
-// swapTasks changes the places of two new tasks.
+// swapTasks changes the places of two tasks.
 func (d *draft) swapTasks(step int, p *opt.Plan, first, second *opt.Task) error {
-	had := len(d.was.Plan(p.ID).Tasks)
-	if first.Index < had {
-		return errNoChain
+	return d.arrange(step, p, swapped(p.Tasks, p.Before, first, second, idOfTask))
+}
+
+// arrange has the tasks of a plan wait for those in want, by their ids.
+func (d *draft) arrange(step int, p *opt.Plan, want map[string][]string) error {
+	to := planTasks{slices.Clone(d.tasksOf[p.ID].added), slices.Clone(d.tasksOf[p.ID].order)}
+	for _, t := range p.Tasks {
+		if !same(each(p.Before(t), idOfTask), want[t.ID]) {
+			d.wait(&to, p, t, want[t.ID])
+		}
 	}
-	id := func(t *opt.Task) string { return t.ID }
-	want := swapped(p.Tasks, p.Before, first, second, id)
-	specs := slices.Clone(d.added[p.ID])
-	for i := range specs {
-		specs[i].Dependencies = want[p.Tasks[had+i].ID]
-	}
-	if err := d.put(step, p, specs); err != nil {
+	if err := d.put(step, p, to); err != nil {
 		return err
 	}
 	for _, t := range p.Tasks {
-		if !same(each(p.Before(t), id), want[t.ID]) {
+		if !same(each(p.Before(t), idOfTask), want[t.ID]) {
 			return errNoChain
 		}
 	}
 	return nil
+}
+
+// between takes a task out of where it was, and has it come after one task and right before another that waits
+// for that one.
+func (d *draft) between(step int, s step) (string, error) {
+	p, t := d.at(s.Get("of"))
+	q, first := d.at(s.Get("after"))
+	r, second := d.at(s.Get("before"))
+	if t == nil || p != q || p != r || t == first || t == second || !slices.Contains(p.Before(second), first) {
+		return "", errGone
+	}
+	want := map[string][]string{}
+	for _, o := range p.Tasks {
+		ids := []string{}
+		for _, b := range p.Before(o) {
+			if b != t {
+				ids = append(ids, b.ID)
+				continue
+			}
+			ids = append(ids, each(p.Before(t), idOfTask)...)
+		}
+		slices.Sort(ids)
+		want[o.ID] = slices.Compact(ids)
+	}
+	want[t.ID] = []string{first.ID}
+	want[second.ID] = append(slices.DeleteFunc(want[second.ID], func(id string) bool { return id == first.ID }), t.ID)
+	text := quoted(t.Name) + " comes between " + quoted(first.Name) + " and " + quoted(second.Name)
+	return text + listed(", no longer after ", d.before(p, t, []string{quoted(first.Name)})), d.arrange(step, p, want)
 }

@@ -152,14 +152,16 @@ func TestDraft_refuses(t *testing.T) {
 	s, b, path := branched(t)
 	at := b.drafting(path, "plan=1")
 	for step, want := range map[string]string{
-		"do=order&of=1-0&after=1-2": "tasks that exist keep their order",
-		"do=order&of=1&after=2":     "cannot be made",
-		"do=later&of=1":             "it is not in a chain",
-		"do=earlier&of=1-1":         "it is not in a chain",
-		"do=later&of=7":             "it can no longer be changed so",
-		"do=skip&of=9-9":            "it can no longer be changed so",
-		"do=add&of=1&name=":         "cannot be made",
-		"do=dance&of=1":             "it can no longer be changed so",
+		"do=order&of=1-0&after=1-2":              "keeps its order: it is working",
+		"do=between&of=1-2&after=1-1&before=1-0": "it can no longer be changed so",
+		"do=order&of=1&after=2":                  "cannot be made",
+		"do=later&of=1":                          "it is not in a chain",
+		"do=earlier&of=1-1":                      "keeps its order: it is working",
+		"do=later&of=1-2":                        "it is not in a chain",
+		"do=later&of=7":                          "it can no longer be changed so",
+		"do=skip&of=9-9":                         "it can no longer be changed so",
+		"do=add&of=1&name=":                      "cannot be made",
+		"do=dance&of=1":                          "it can no longer be changed so",
 	} {
 		p := b.get(at.path + "?" + at.query + "&" + step)
 		p.wants(t, want, "!Make this change")
@@ -216,4 +218,46 @@ func TestDraft_move(t *testing.T) {
 	if got := each(s.world.Objective(id).Plans[3].Before(tasks[1])) + each(s.world.Objective(id).Plans[3].Before(tasks[2])); got != "FD" {
 		t.Errorf("E and F wait for %s", got)
 	}
+}
+
+// Tasks that exist and have not begun get another order: by what they wait for, in a chain, and by being put
+// between two others. All of it is one change.
+func TestDraft_tasks(t *testing.T) {
+	s, id := planned(t, opt.PlanSpec{Name: "P", Tasks: tasksNamed("A", "B", "C", "D")})
+	b, path := s.signedIn(t, "acme/ann"), "/console/objectives/"+id
+	p := b.drafting(path, "task=1-2")
+	p = b.get(p.link(t, ">Later</a>", path))
+	p.wants(t, "“D” comes before “C”", "Make this change")
+	p = b.get(p.path + "?" + p.query + "&do=between&of=1-1&after=1-3&before=1-2")
+	p.wants(t, "“B” comes between “D” and “C”, no longer after “A”", "Make these 2 changes")
+	p = b.draft(b.get(p.link(t, `[^>]*><title>D: `, path)), "draft-add", "name", "E")
+	p = b.draft(b.get(p.link(t, `[^>]*><title>B: `, path)), "draft-order", "after", "new-1")
+	p.wants(t, "“B” waits for “E”, no longer for “A”")
+	for _, want := range []string{`id="n1-1" data-after="new-1"`, `class="edge" d="M`, `data-after="1-1" data-before="1-2"`, `<path class="fresh"`} {
+		if !strings.Contains(p.html, want) {
+			t.Errorf("the drawing lacks %s", want)
+		}
+	}
+	b.send(p, "draft", "draft").wants(t, "Your changes were made.")
+	o := s.world.Objective(id)
+	for i, want := range []string{"", "E", "B", "A", "D"} {
+		if got := each(o.Plans[0].Before(o.Plans[0].Tasks[i])); got != want {
+			t.Errorf("%s waits for %s, want %s", o.Plans[0].Tasks[i].Name, got, want)
+		}
+	}
+	if o.Revision != 3 { // added, and ordered
+		t.Errorf("revision %d", o.Revision)
+	}
+	b.get(path+"/timeline").wants(t, "The order was changed: ", "“B” waits for “E”")
+}
+
+// A draft has nothing that is done before people decide about it.
+func TestDraft_approval(t *testing.T) {
+	ask := opt.TaskSpec{Name: "Approve", Ask: &opt.Gate{Kind: opt.Approval, Title: "Pay?", Actions: []opt.Action{opt.Accept, opt.Reject}}}
+	s, id := planned(t, opt.PlanSpec{Name: "P", Tasks: append(tasksNamed("A"), ask, opt.TaskSpec{Name: "Pay"}, opt.TaskSpec{Name: "Mail"})})
+	b, path := s.signedIn(t, "acme/ann"), "/console/objectives/"+id
+	p := b.drafting(path, "task=1-2")
+	p.wants(t, "!Earlier") // also not later: "Mail" would be what the approval releases
+	p = b.get(p.path + "?" + p.query + "&do=order&of=1-2")
+	p.wants(t, `"Pay" has to stay after "Approve", where people are asked`, "!Make this change")
 }

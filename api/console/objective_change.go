@@ -227,8 +227,8 @@ func (c change) perform(cmd opt.Command) (unconfirmed int, err error) {
 	case opt.AddTasks:
 		p, err := to.Work.AddTasks(ctx, c.call, work.AddTasksParams{ID: cmd.PlanID, Tasks: cmd.Tasks, Seen: cmd.Seen})
 		return len(p.Unconfirmed), err
-	case opt.UpdatePlan:
-		params := work.UpdatePlanParams{ID: cmd.PlanID, Status: opt.PlanStatus(cmd.Status), Seen: cmd.Seen}
+	case opt.UpdatePlan, opt.OrderTasks:
+		params := work.UpdatePlanParams{ID: cmd.PlanID, Status: opt.PlanStatus(cmd.Status), Tasks: cmd.Order, Seen: cmd.Seen}
 		if cmd.Change != nil {
 			params.Change = *cmd.Change
 		}

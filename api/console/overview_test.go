@@ -146,3 +146,21 @@ func TestOverview_withoutWorkers(t *testing.T) {
 	id := s.send(t, "acme/ann", "Do it")
 	s.signedIn(t, "acme/ann").get("/console/objectives/"+id).wants(t, "No worker runs tasks now. It waits for one with Approve")
 }
+
+// It says in which queue a task may wait for a worker: if the oldest there waits for as long, and not if that came later.
+func TestOverview_queue(t *testing.T) {
+	for oldest, want := range map[time.Duration]string{
+		time.Minute: "Waits for a worker of the queue of tasks, where 3 tasks wait for up to 1 min, or has just got one: ", 10 * time.Second: "Works on ",
+	} {
+		s := beginService(t, servicetest.Config{Planner: approving, Script: func(opt.Work) servicetest.Play {
+			return servicetest.Play{Outcome: &opt.Outcome{State: opt.TaskWorking, Park: &opt.Park{Wait: 1_000_000}}}
+		}}, func(c *service.Config) {
+			c.Workforce = func(context.Context) (shown.Workforce, error) {
+				return shown.Workforce{Queues: []shown.QueueLoad{{Of: "tasks", Waiting: 3, Oldest: oldest, Workers: 1}}}, nil
+			}
+		})
+		id := s.send(t, "acme/ann", "Do it")
+		s.world.Advance(50 * time.Second)
+		s.signedIn(t, "acme/ann").get("/console/objectives/"+id).wants(t, want)
+	}
+}

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -100,6 +101,19 @@ var fixedTexts = map[opt.EventKind]string{
 	opt.SourceRewound:    "The work was set back: an operator has reset it in Temporal, or Temporal was restored from an older copy",
 }
 
+// orderText says what tasks of p wait for since an event.
+func orderText(p *opt.Plan, order []opt.TaskOrder) string {
+	name := func(id string) string {
+		if t := p.Task(id); t != nil {
+			return quoted(t.Name)
+		}
+		return "an earlier task"
+	}
+	return "The order was changed" + listed(": ", each(order, func(o opt.TaskOrder) string {
+		return name(o.ID) + " waits for " + cmp.Or(listed("", each(o.Dependencies, name)), "nothing")
+	}))
+}
+
 // eventText describes an event in plain words. A timeline names its task.
 func eventText(o *opt.Objective, e opt.Event) string {
 	name := nameOfPlan(o, e.PlanID)
@@ -127,6 +141,8 @@ func eventText(o *opt.Objective, e opt.Event) string {
 		return "Plan " + name + " is " + stageText(e)
 	case opt.PlanAdded, opt.TasksAdded, opt.TasksReopened:
 		return listText(name, e)
+	case opt.TasksOrdered:
+		return orderText(o.Plan(e.PlanID), e.Order)
 	case opt.TaskMoved, opt.TaskTried, opt.TaskTaken, opt.TaskLinked, opt.ArtifactAdded:
 		return taskEventText(e)
 	case opt.MessageAdded:

@@ -34,7 +34,15 @@ type treePlan struct {
 	treeTask
 	W, H  int
 	Lines string // between its tasks
+	Fresh string // likewise those that a draft adds
+	Edges []treeEdge
 	Tasks []treeTask
+}
+
+// A treeEdge is the line between two tasks of a draft, by their places, on which another one can be put.
+type treeEdge struct {
+	Line     string
+	From, To int
 }
 
 // A treeTask is the drawing of a task, and what that of a plan has, too.
@@ -90,6 +98,9 @@ func treeOf(o *opt.Objective, to treeLinks, was *opt.Objective) *tree {
 		b := outer.Blocks[i]
 		b.X, b.Y = b.X+1, b.Y+1
 		t.Plans = append(t.Plans, drawPlan(p, b, inner[i], to))
+		if was != nil {
+			t.Plans[i].compare(was.Plan(p.ID), inner[i])
+		}
 	}
 	return t
 }
@@ -114,6 +125,18 @@ func drawPlan(p *opt.Plan, b block, inner drawing, to treeLinks) treePlan {
 		})
 	}
 	return out
+}
+
+// compare shows which lines were not there before the changes of a draft, and where others can be put between.
+func (p *treePlan) compare(was *opt.Plan, inner drawing) {
+	x, y := p.X+(p.W-inner.W)/2, p.Y+planHead
+	kept, fresh := inner.split(func(from, to int) bool {
+		return max(from, to) < len(was.Tasks) && slices.Contains(was.Before(was.Tasks[to]), was.Tasks[from])
+	})
+	p.Lines, p.Fresh = pathOf(kept, x, y), pathOf(fresh, x, y)
+	for i, ends := range inner.Ends {
+		p.Edges = append(p.Edges, treeEdge{pathOf(inner.Lines[i:i+1], x, y), ends[0], ends[1]})
+	}
 }
 
 func titleOf(name, state string, optional bool) string {

@@ -18,6 +18,8 @@ type why struct {
 	Before, Link, Path, After string
 	Did                       string   // what began then
 	Since                     a2a.Time // zero if it does not matter
+
+	last []shown.Span // of a task that works
 }
 
 // whyOf returns why o waits, works or has ended; position is its place in the queue.
@@ -39,6 +41,9 @@ func whyOf(v *visit, o *opt.Objective, c *shown.Course, position int) (why, erro
 	if w, ok := whyWorks(o, c); ok {
 		if workers, known := v.cfg.Service.Overviews.Workforce(v.r.Context()); known && workers.Absent() && w.Did != "" {
 			w.Before = "No worker runs tasks now. It waits for one with"
+		} else if known && mayWait(workers, w.last, a2a.At(v.cfg.Now())) {
+			q := workers.Queues[0]
+			w.Before = fmt.Sprintf("Waits for a worker of the queue of %s, where %s for up to %s, or has just got one:", q.Of, waitText(q.Waiting), durationText(q.Oldest.Milliseconds()))
 		}
 		return w, nil
 	}
@@ -125,7 +130,7 @@ func whyWorks(o *opt.Objective, c *shown.Course) (w why, ok bool) {
 	if longest == nil {
 		return whyHeld(o, c, held, holds)
 	}
-	w = why{Before: "Works on", Link: shorten(a2a.Visible(longest.Name), titleLetters), Path: taskPath(o.ID, taskKey(longest)), Did: "begun", Since: since}
+	w = why{Before: "Works on", Link: shorten(a2a.Visible(longest.Name), titleLetters), Path: taskPath(o.ID, taskKey(longest)), Did: "begun", Since: since, last: c.Tasks[longest.ID]}
 	if n > 1 {
 		w.After = "and " + opt.Count(n-1, "other task")
 	}
@@ -146,6 +151,25 @@ func whyHeld(o *opt.Objective, c *shown.Course, t *opt.Task, n int) (w why, ok b
 		w.After = "and " + opt.Count(n-1, "other task")
 	}
 	return w, true
+}
+
+// answerAge is how old answers about workers may be, in milliseconds, with what the clocks differ.
+const answerAge = 5000
+
+// mayWait reports whether a task with some spans may wait for a worker: it is not known that one has taken it, and
+// others that began before it, or at that time, are waiting.
+func mayWait(workers shown.Workforce, spans []shown.Span, now a2a.Time) bool {
+	last := spans[len(spans)-1]
+	taken := len(spans) > 1 && spans[len(spans)-2].Untaken && spans[len(spans)-2].Until == last.From
+	queue := workers.Queues[0]
+	return queue.Waiting > 0 && !taken && now.Millis()-last.From.Millis() <= queue.Oldest.Milliseconds()+answerAge
+}
+
+func waitText(n int64) string {
+	if n == 1 {
+		return "1 task waits"
+	}
+	return opt.Grouped(n) + " tasks wait"
 }
 
 // whyEnded returns the failure of o, the zero why for none.

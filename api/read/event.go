@@ -130,7 +130,11 @@ func isAbout(e opt.Event, taskID string) bool {
 		return true
 	}
 	want, _ := opt.ParseID(taskID)
-	for _, id := range []string{e.TaskID, e.ForTask} {
+	ids := []string{e.TaskID, e.ForTask}
+	for _, o := range e.Order {
+		ids = append(ids, o.ID)
+	}
+	for _, id := range ids {
 		if ref, ok := opt.ParseID(id); ok && ref.TaskID != "" && ref.TaskID == want.TaskID {
 			return true
 		}
@@ -142,7 +146,7 @@ func isAbout(e opt.Event, taskID string) bool {
 func withoutContent(e opt.Event) opt.Event {
 	out := opt.Event{
 		N: e.N, Kind: e.Kind, At: e.At, PlanID: e.PlanID, TaskID: e.TaskID, From: e.From, To: e.To, Reason: e.Reason, Cause: e.Cause,
-		Round: e.Round, Try: e.Try, Attempt: e.Attempt, Leg: e.Leg, Replaces: e.Replaces, Link: e.Link, Revision: e.Revision,
+		Round: e.Round, Try: e.Try, Attempt: e.Attempt, Leg: e.Leg, Replaces: e.Replaces, Order: e.Order, Link: e.Link, Revision: e.Revision,
 		Principal: e.Principal, ForTask: e.ForTask, Verdict: e.Verdict, Answer: e.Answer, Decision: e.Decision, Step: e.Step, Waited: e.Waited,
 	}
 	if e.Gate != nil {

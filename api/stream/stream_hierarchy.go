@@ -201,7 +201,7 @@ func (h *hierarchy) apply(e opt.Event) (ch change, at read.Place, ok bool) {
 	case opt.ObjectiveChanged:
 		h.revision = max(h.revision, e.Revision)
 		ch = h.changeStatus("objective", h.id, &h.status, "", h.status)
-	case opt.PlanAdded, opt.PlanMoved, opt.PlanChanged, opt.PlanPaused, opt.PlanResumed, opt.PlanRetried, opt.TasksAdded, opt.TasksReopened:
+	case opt.PlanAdded, opt.PlanMoved, opt.PlanChanged, opt.PlanPaused, opt.PlanResumed, opt.PlanRetried, opt.TasksAdded, opt.TasksReopened, opt.TasksOrdered:
 		at.PlanID = e.PlanID
 		ch = h.plan(e)
 	case opt.TaskMoved, opt.ExchangeAdded, opt.TaskLinked, opt.TaskProgressed:

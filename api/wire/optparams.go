@@ -23,6 +23,12 @@ func readNewPlan(o codec.Object) opt.PlanSpec {
 func ReadUpdatePlan(r *Reader) work.UpdatePlanParams {
 	p := Read[work.UpdatePlanParams](r)
 	p.Change.Dependencies = readDependencies(r.params(), "plan", nil)
+	for _, t := range r.params().Objects("tasks") {
+		if !t.Has("dependencies") {
+			t.Missing("dependencies")
+		}
+		p.Tasks = append(p.Tasks, opt.TaskOrder{ID: t.NeedID("id"), Dependencies: readDependencies(t, "task", nil)})
+	}
 	return p
 }
 

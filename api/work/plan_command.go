@@ -20,7 +20,8 @@ type UpdatePlanParams struct {
 	ID     string         `param:"id,needed"`
 	Change opt.Change     // Dependencies are ids as they were sent
 	Status opt.PlanStatus `param:"status"` // "" to stay
-	Seen   int64          `param:",revision"`
+	Tasks  []opt.TaskOrder
+	Seen   int64 `param:",revision"`
 }
 
 // AddTasksParams are the params of plans/addTasks.
@@ -50,7 +51,7 @@ func (s Objectives) CreatePlan(ctx context.Context, c *call.Call, p CreatePlanPa
 	return plan, nil
 }
 
-// UpdatePlan changes a plan. The only change of a failed plan is a new attempt.
+// UpdatePlan changes a plan, or the order of its tasks. The only change of a failed plan is a new attempt.
 func (s Objectives) UpdatePlan(ctx context.Context, c *call.Call, p UpdatePlanParams) (read.ShownPlan, error) {
 	if err := c.RequireScopes(call.ScopesOfChange(string(p.Status), !p.Change.Empty())...); err != nil {
 		return read.ShownPlan{}, err
@@ -58,6 +59,12 @@ func (s Objectives) UpdatePlan(ctx context.Context, c *call.Call, p UpdatePlanPa
 	cmd := opt.Command{Kind: opt.UpdatePlan, PlanID: p.ID, Seen: p.Seen, Status: string(p.Status)}
 	if !p.Change.Empty() {
 		cmd.Change = &p.Change
+	}
+	if len(p.Tasks) > 0 {
+		if cmd.Change != nil || p.Status != "" {
+			return read.ShownPlan{}, call.InvalidField("tasks", "cannot be changed together with other members")
+		}
+		cmd.Kind, cmd.Order = opt.OrderTasks, p.Tasks
 	}
 	return s.changePlan(ctx, c, cmd)
 }

@@ -60,7 +60,7 @@ func TestMachines(t *testing.T) {
 	}
 	for _, kind := range []opt.EventKind{
 		opt.ObjectivePaused, opt.ObjectiveResumed, opt.ObjectiveRetried, opt.ObjectiveQueued, opt.PlanChanged, opt.PlanRetried, opt.PlanPaused, opt.PlanResumed,
-		opt.PlanStopping, opt.TasksAdded, opt.TaskLinked, opt.TaskTried, opt.UsageAdded, opt.ArtifactAdded, opt.CommandAnswered, opt.SourceRewound,
+		opt.PlanStopping, opt.TasksAdded, opt.TasksOrdered, opt.TaskLinked, opt.TaskTried, opt.UsageAdded, opt.ArtifactAdded, opt.CommandAnswered, opt.SourceRewound,
 	} {
 		if happened[kind] == 0 {
 			t.Errorf("no %s has happened", kind)

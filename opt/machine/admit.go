@@ -53,7 +53,7 @@ func admitForPlan(o *opt.Objective, p *opt.Plan, c opt.Command) error {
 		return admitPlanUpdate(o, p, c)
 	case o.Closed() && c.Kind != opt.MoveTask && c.Kind != opt.CancelTask:
 		return objectiveEnded()
-	case p.Status.Ended() && (c.Kind == opt.AddTasks || c.Kind == opt.LinkTask):
+	case p.Status.Ended() && c.Kind != opt.MoveTask && c.Kind != opt.CancelTask:
 		return planEnded()
 	}
 	return nil
@@ -160,6 +160,12 @@ func AdmitToPlan(p *opt.Plan, c opt.Command) error {
 		}
 		_, err := p.NewTasks(c.Tasks)
 		return err
+	case opt.OrderTasks:
+		if ended {
+			return planEnded()
+		}
+		_, err := opt.Reordered(p, c.Order)
+		return err
 	}
 	if t := p.Task(c.TaskID); t != nil {
 		return admitToTask(t, c, ended)
@@ -229,6 +235,9 @@ func Unchanged(o *opt.Objective, p *opt.Plan, c opt.Command) bool {
 		pauses := to == opt.PlanBlocked && p.Started && !p.Paused
 		starts := to == opt.PlanWorking && p.Reason == opt.ByHand && o.Met(p)
 		return planChange(p, c).Empty() && (to == "" || to == p.Status && !pauses && !starts)
+	case opt.OrderTasks:
+		changed, err := opt.Reordered(p, c.Order)
+		return err == nil && len(changed) == 0
 	case opt.MoveTask:
 		t := p.Task(c.TaskID)
 		return t != nil && string(t.State) == c.Status

@@ -68,7 +68,7 @@ func RestoreObjective(kept opt.Kept, idleFor int64, rules int) *Objective {
 // State.Rules. A run has the version that its input names, so that each replay has the
 // same, and the next run of the same work, too: a list in order under an earlier version may
 // be none under a later one.
-const Rules = 28
+const Rules = 30
 
 // rulesChain is the version of the rules from which on a plan records its decisions
 // in a chain.
@@ -154,6 +154,9 @@ const rulesKept = 25
 // rulesClocks is the version of the rules from which on steps of a gate may have calendars of their own, and
 // working time counts between a late step and the next.
 const rulesClocks = 28
+
+// rulesReorder is the version of the rules from which on clients may change the order of tasks that have not begun.
+const rulesReorder = 30
 
 func (m *Objective) commands() commands { return commands{&m.State, m.now, m} }
 

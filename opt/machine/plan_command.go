@@ -11,6 +11,9 @@ import (
 func (m *Plan) onCommand(c opt.Command) *opt.CommandAnswer {
 	answer := &opt.CommandAnswer{CommandID: c.ID, Digest: c.Digest}
 	err := late(m.now, c)
+	if err == nil && c.Kind == opt.OrderTasks && m.State.Rules < rulesReorder {
+		err = &opt.SpecError{Field: "tasks", Problem: "keep their order in work that began before the server was updated"}
+	}
 	if err == nil {
 		err = AdmitToPlan(&m.State.Plan, c)
 	}
@@ -37,6 +40,11 @@ func (m *Plan) applyCommand(c opt.Command) (stopped bool) {
 			panic(err) // it was admitted
 		}
 		m.apply(opt.Event{Kind: opt.TasksAdded, Tasks: tasks})
+	case opt.OrderTasks:
+		if order, _ := opt.Reordered(p, c.Order); len(order) > 0 { // it was admitted
+			m.State.Reordered = true
+			m.apply(opt.Event{Kind: opt.TasksOrdered, Order: order, Principal: c.Principal})
+		}
 	case opt.LinkTask:
 		m.apply(opt.Event{Kind: opt.TaskLinked, TaskID: p.Task(c.TaskID).A2AID(), Link: c.Link, Follow: c.Follow})
 	case opt.MoveTask:

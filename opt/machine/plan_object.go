@@ -19,8 +19,9 @@ const (
 // results are what the tasks of a plan work with: the artifacts of those before them, and for the
 // first ones those of the plans before.
 type results struct {
-	plan   *opt.Plan
-	inputs []a2a.Artifact
+	plan      *opt.Plan
+	inputs    []a2a.Artifact
+	reordered bool // by a client
 }
 
 // of lists the artifacts of the tasks before t, or of the plans before its
@@ -303,7 +304,7 @@ func (r results) mayStand(t *opt.Task, gate opt.Gate) bool {
 }
 
 // forPeople reports whether only people may decide about a gate: they were asked about the object
-// before, it was tried again, or a client has a part in it.
+// before, it was tried again, or a client has a part in it or in what comes before it.
 func (r results) forPeople(t *opt.Task, gate opt.Gate) bool {
-	return t.Ask != nil && t.Gates > 0 || r.plan.Run > 1 || r.changed(t, gate)
+	return t.Ask != nil && t.Gates > 0 || r.plan.Run > 1 || r.reordered || r.changed(t, gate)
 }

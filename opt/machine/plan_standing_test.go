@@ -126,6 +126,7 @@ func TestPlan_standing_not(t *testing.T) {
 		"earlier rules":  func(_ *opt.Task, s *machine.PlanState) { s.Rules = 15 },
 		"not allowed":    func(t *opt.Task, _ *machine.PlanState) { t.Standing = "" },
 		"a later time":   func(t *opt.Task, _ *machine.PlanState) { t.Gates = 1 },
+		"another order":  func(_ *opt.Task, s *machine.PlanState) { s.Reordered = true },
 		"a second start": func(_ *opt.Task, s *machine.PlanState) { s.Plan.Run = 2 },
 	} {
 		t.Run(name, func(t *testing.T) {

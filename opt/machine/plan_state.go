@@ -38,16 +38,17 @@ type PlanState struct {
 	Yielded int64             `json:"yielded,omitempty"`
 	Chain   opt.Chain         `json:"chain,omitzero"` // of the decisions of this attempt
 
-	Report    opt.Report         `json:"report"`             // the latest one, sent or to be sent
-	Known     opt.Report         `json:"known"`              // what the objective knows or assumes
-	After     int64              `json:"after,omitempty"`    // event that must be recorded before Report is sent
-	Delivered int64              `json:"told,omitempty"`     // number of the latest delivered report
-	Alone     bool               `json:"alone,omitempty"`    // the objective's workflow has ended
-	Answer    *opt.CommandAnswer `json:"answer,omitempty"`   // to the latest command
-	Raised    opt.SpendLimit     `json:"raised,omitzero"`    // the limits of the request, by people
-	RaisedOwn opt.SpendLimit     `json:"raisedOwn,omitzero"` // the limits of the plan alone
-	Before    opt.Usage          `json:"before,omitzero"`    // by earlier attempts at the plan
-	Since     a2a.Time           `json:"since,omitzero"`     // when this attempt was started
+	Report    opt.Report         `json:"report"`              // the latest one, sent or to be sent
+	Known     opt.Report         `json:"known"`               // what the objective knows or assumes
+	After     int64              `json:"after,omitempty"`     // event that must be recorded before Report is sent
+	Delivered int64              `json:"told,omitempty"`      // number of the latest delivered report
+	Alone     bool               `json:"alone,omitempty"`     // the objective's workflow has ended
+	Answer    *opt.CommandAnswer `json:"answer,omitempty"`    // to the latest command
+	Raised    opt.SpendLimit     `json:"raised,omitzero"`     // the limits of the request, by people
+	RaisedOwn opt.SpendLimit     `json:"raisedOwn,omitzero"`  // the limits of the plan alone
+	Before    opt.Usage          `json:"before,omitzero"`     // by earlier attempts at the plan
+	Since     a2a.Time           `json:"since,omitzero"`      // when this attempt was started
+	Reordered bool               `json:"reordered,omitempty"` // a client has changed the order of its tasks
 }
 
 // Rides reports whether the last events go with the result of the workflow, since the run of
@@ -234,7 +235,7 @@ func (s *PlanState) conclude(r *opt.Report) {
 	r.Results, r.Shown = s.Plan.Results(), s.Shown
 }
 
-func (s *PlanState) results() results { return results{&s.Plan, s.Inputs} }
+func (s *PlanState) results() results { return results{&s.Plan, s.Inputs, s.Reordered} }
 
 // WorkOf returns the input of the executor for an activity of the plan.
 func (s *PlanState) WorkOf(a Activity) opt.Work {
@@ -338,7 +339,7 @@ func (s *PlanState) opening(t *opt.Task, asked *opt.Gate, at a2a.Time) opt.Gate 
 // keeps reports whether the decision in the original of a fork decides at a gate that is about to open at t,
 // which only asks. It does so once: people decide after a retry, after a reset, and at later gates of t.
 func keeps(s *PlanState, t *opt.Task, gate *opt.Gate) bool {
-	first := t.Gates == 0 && s.Plan.Run <= 1 && s.Epoch <= 1
+	first := t.Gates == 0 && s.Plan.Run <= 1 && s.Epoch <= 1 && !s.Reordered
 	return s.Rules >= rulesKept && t.Ask != nil && first && gate.Keeps(shapers(s)...)
 }
 

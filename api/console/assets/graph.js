@@ -33,7 +33,7 @@ const add = (node) => open(new URL(node.getAttribute("href"), location.href), ()
 function link(first, second) {
   if (first === second) return;
   if (isTask(first) !== isTask(second)) return say("A plan waits for plans, and a task for tasks of its plan.");
-  if (second.dataset.after === undefined) return say(`${nameOf(second)} has its place already: put a new task after it, or skip it.`);
+  if (second.dataset.after === undefined) return say(`${nameOf(second)} has begun or ended: it waits for nothing more.`);
   const after = new Set(second.dataset.after.split(" ").filter(Boolean));
   if (!after.delete(keyOf(first))) after.add(keyOf(first));
   return step([["do", "order"], ["of", keyOf(second)], ...[...after].map((key) => ["after", key])], () => document.getElementById(second.id));
@@ -82,8 +82,18 @@ document.addEventListener("submit", (e) => {
   open(url, () => nodes().findLast((node) => node.classList.contains("added")));
 });
 
-// A drag shows the line that it would make.
-let drag = null;
+// A drag shows the line that it would make, or where it would put a task between two.
+let drag = null, over = null;
+function edgeAt(e) {
+  const edge = document.elementFromPoint(e.clientX, e.clientY)?.closest(".tree.draft .edge");
+  const key = drag && isTask(drag.node) && drag.node.dataset.after !== undefined && keyOf(drag.node);
+  return edge && key && ![edge.dataset.after, edge.dataset.before].includes(key) ? edge : null;
+}
+function mark(edge) {
+  over?.classList.remove("over");
+  over = edge;
+  over?.classList.add("over");
+}
 document.addEventListener("dragstart", (e) => { if (nodeOf(e)) e.preventDefault(); });
 document.addEventListener("pointerdown", (e) => {
   const node = nodeOf(e);
@@ -94,14 +104,18 @@ document.addEventListener("pointermove", (e) => {
   const svg = drag.node.ownerSVGElement, at = svg.getBoundingClientRect();
   drag.line ??= svg.appendChild(document.createElementNS(svg.namespaceURI, "path"));
   drag.line.setAttribute("class", "fresh");
+  drag.line.setAttribute("pointer-events", "none");
   drag.line.setAttribute("d", `M${drag.x - at.left} ${drag.y - at.top}L${e.clientX - at.left} ${e.clientY - at.top}`);
+  mark(edgeAt(e));
 });
-document.addEventListener("pointercancel", () => { drag?.line?.remove(); drag = null; });
+document.addEventListener("pointercancel", () => { drag?.line?.remove(); drag = null; mark(null); });
 document.addEventListener("pointerup", (e) => {
-  const { node, line } = drag ?? {};
+  const { node, line } = drag ?? {}, edge = line && edgeAt(e);
   drag = null;
+  mark(null);
   if (!line) return;
   line.remove();
+  if (edge) return step([["do", "between"], ["of", keyOf(node)], ["after", edge.dataset.after], ["before", edge.dataset.before]], () => document.getElementById(node.id));
   const at = document.elementFromPoint(e.clientX, e.clientY), to = at?.closest(".tree.draft a");
   if (to && to !== node && (isTask(to) || !isTask(node))) return link(node, to);
   if (at?.closest("#tree") && to !== node) return add(node);

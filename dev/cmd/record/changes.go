@@ -14,6 +14,9 @@ var changed = []shape{
 	{name: "edited", added: 1, specs: plans("approve Go on?|say one", "say never", "say two"), steps: []step{
 		waitFor(opt.TaskInputRequired), addTasks(1, "say more"), skip(2), addPlan("say added", false), reorder(4), reorder(3, 4), reply(1, 0, opt.Reply{Action: opt.Accept}),
 	}},
+	{name: "reordered", specs: plans("approve Go on?|say one|say two|say three"), steps: []step{
+		waitFor(opt.TaskInputRequired), orderTasks(1, [2]int{3, 1}, [2]int{2, 3}), orderTasks(1, [2]int{2, 0}), reply(1, 0, opt.Reply{Action: opt.Accept}),
+	}},
 	{name: "linked", idle: true, added: 1, steps: []step{
 		addPlan("say one|say two|say three", false), link(1, 0, "elsewhere", false), linkOther(1, 1, "work 2s; say theirs"), start,
 		inState(1, 0, opt.TaskWorking), move(1, 0, opt.TaskCompleted),
@@ -130,6 +133,17 @@ func reorder(n int, after ...int) step {
 			change.Dependencies = append(change.Dependencies, w.plan(m))
 		}
 		return do(opt.Command{Kind: opt.UpdatePlan, Change: change}, n, 0)(ctx, w)
+	}
+}
+
+// orderTasks makes tasks of a plan wait for one other each: the first of a pair for the second.
+func orderTasks(n int, pairs ...[2]int) step {
+	return func(ctx context.Context, w work) error {
+		var order []opt.TaskOrder
+		for _, pair := range pairs {
+			order = append(order, opt.TaskOrder{ID: w.task(n, pair[0]), Dependencies: []string{w.task(n, pair[1])}})
+		}
+		return do(opt.Command{Kind: opt.OrderTasks, Order: order}, n, 0)(ctx, w)
 	}
 }
 

@@ -13,7 +13,8 @@ import (
 )
 
 // One person changes a plan that runs, in its graph: an optional task is skipped, a plan gets another
-// one before it, and a task is added. By single forms, each sent by itself, that took 15 clicks.
+// one before it, a task is added, and another one is put between two. By single forms, each sent by itself, the
+// first three took 15 clicks.
 func testChanging(t *testing.T, o *office) {
 	plan := func(name string, after []string, tasks ...harness.PlanTask) *harness.Plan {
 		return &harness.Plan{Name: name, Dependencies: after, Tasks: tasks}
@@ -22,7 +23,8 @@ func testChanging(t *testing.T, o *office) {
 	task, err := o.as("ann").Send(t.Context(), harness.Message{ID: "changing", Text: "changing", Plans: []*harness.Plan{
 		plan("Cook", []string{}, harness.PlanTask{Name: "Taste", Description: "approve Is it salty?"},
 			harness.PlanTask{Name: "Decorate", Description: "say parsley", Metadata: harness.Optional()}, say),
-		plan("Serve", []string{"plan-0"}, say), plan("Clean up", []string{"plan-0"}, say),
+		plan("Serve", []string{"plan-0"}, say),
+		plan("Clean up", []string{"plan-0"}, harness.PlanTask{Name: "Wash"}, harness.PlanTask{Name: "Dry"}, harness.PlanTask{Name: "Store"}),
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -37,6 +39,8 @@ func testChanging(t *testing.T, o *office) {
 	b.sees("Your changes, not made yet")
 	b.drag("n2", "n3")
 	b.sees("Plan “Clean up” waits for “Cook”, “Serve”")
+	b.dragOnto("n3-2", "3-0", "3-1")
+	b.sees("“Store” comes between “Wash” and “Dry”, no longer after “Dry”")
 	b.click("link", "Decorate: pending, optional")
 	b.sees("Skip it")
 	b.press("x")
@@ -44,19 +48,22 @@ func testChanging(t *testing.T, o *office) {
 	b.press("n")
 	b.writes("Garnish with mint")
 	b.press(kb.Enter)
-	b.sees("“Garnish with mint” is added to plan “Cook”, after “Decorate”", "Make these 3 changes")
+	b.sees("“Garnish with mint” is added to plan “Cook”, after “Decorate”", "Make these 4 changes")
 	b.look("draft")
 	b.publish("draft")
 	b.resize(1280, 900)
-	b.click("button", "Make these 3 changes")
+	b.click("button", "Make these 4 changes")
 	b.sees("Your changes were made.")
-	t.Logf("a plan is changed in three ways: %d clicks, %d keys, %d texts", b.clicks, b.keys, b.texts)
-	if b.clicks > 6 || b.keys > 3 {
+	t.Logf("a plan is changed in four ways: %d clicks, %d keys, %d texts", b.clicks, b.keys, b.texts)
+	if b.clicks > 7 || b.keys > 3 {
 		t.Error("that is more than it was")
 	}
 	p, err := o.as("ann").Objective(t.Context(), task.ID)
 	if err != nil || len(p.Plans) != 3 {
 		t.Fatalf("%+v, %v", p, err)
+	}
+	if after := p.Plans[2].Tasks; len(after[1].Dependencies) != 1 || after[1].Dependencies[0] != after[2].ID {
+		t.Errorf("Dry waits for %v", after[1].Dependencies)
 	}
 	b.keyboard()
 }
@@ -90,6 +97,9 @@ func (c *countedVisit) moves() {
 	c.sees("Plan “Clean up” waits for “Serve”, no longer for “Cook”")
 	c.tab.press("e")
 	c.sees("Plan “Clean up” comes before “Serve”", "Make these 2 changes")
+	focus("n3-1")
+	c.tab.press("e")
+	c.sees("“Dry” comes before “Store”", "Make these 3 changes")
 }
 
 // writes writes into the field with the focus, once it has it.
@@ -108,10 +118,32 @@ func (c *countedVisit) writes(text string) {
 // drag moves the mouse from one plan of the graph to another with its button down.
 func (c *countedVisit) drag(from, to string) {
 	c.t.Helper()
+	c.dragTo(from, inBlock(to))
+}
+
+// dragOnto drags a task onto the line between two others.
+func (c *countedVisit) dragOnto(id, after, before string) {
+	c.t.Helper()
+	c.run(fmt.Sprintf(`document.getElementById(%q).scrollIntoView({block: "center", inline: "center"}); null`, "n"+before))
+	c.dragTo(id, fmt.Sprintf(`(() => {
+		const edge = document.querySelector('.edge[data-after=%q][data-before=%q]'), at = edge.ownerSVGElement.getBoundingClientRect();
+		const middle = edge.getPointAtLength(edge.getTotalLength() / 3);
+		return [at.x + middle.x, at.y + middle.y];
+	})()`, after, before))
+}
+
+// inBlock is a script that returns where a block of the graph is.
+func inBlock(id string) string {
+	return fmt.Sprintf(`(() => { const r = document.getElementById(%q).getBoundingClientRect(); return [r.x + 40, r.y + 12]; })()`, id)
+}
+
+// dragTo drags a block of the graph to the place that a script returns.
+func (c *countedVisit) dragTo(from, to string) {
+	c.t.Helper()
 	c.clicks++
-	place := func(id string) (at []float64) {
+	place := func(script string) (at []float64) {
 		c.await(func() (err error) {
-			at, err = eval[[]float64](c.tab, fmt.Sprintf(`(() => { const r = document.getElementById(%q).getBoundingClientRect(); return [r.x + 40, r.y + 12]; })()`, id))
+			at, err = eval[[]float64](c.tab, script)
 			if err == nil && len(at) != 2 {
 				err = errors.New("it has no place")
 			}
@@ -119,7 +151,7 @@ func (c *countedVisit) drag(from, to string) {
 		})
 		return at
 	}
-	a, b := place(from), place(to)
+	a, b := place(inBlock(from)), place(to)
 	c.mouse(chromedp.MousePressed, a[0], a[1])
 	for i := range 5 {
 		part := float64(i+1) / 5

@@ -196,6 +196,7 @@ var changes = map[opt.EventKind]func(*rows, *entry){
 	opt.PlanRetried:      addTasks,
 	opt.TasksAdded:       addTasks,
 	opt.TasksReopened:    addTasks,
+	opt.TasksOrdered:     orderTasks,
 	opt.TaskLinked:       linkTask,
 	opt.TaskMoved:        moveTask,
 	opt.ExchangeAdded:    extendGate,

@@ -29,6 +29,14 @@ func addTasks(r *rows, e *entry) {
 	}
 }
 
+// orderTasks notes what tasks wait for.
+func orderTasks(r *rows, e *entry) {
+	for _, o := range e.Order {
+		n := r.Do("UPDATE tasks SET dependencies = $3 WHERE id = $1 AND objective_id = $2", o.ID, r.objectiveID, r.Encode(true, o.Dependencies))
+		requireRow(r, n, "task", o.ID)
+	}
+}
+
 // linkTask notes which task stands in for another.
 func linkTask(r *rows, e *entry) {
 	n := r.Do("UPDATE tasks SET link = $3, follow = $4 WHERE id = $1 AND objective_id = $2", e.TaskID, r.objectiveID, e.Link, db.Flag(e.Follow))

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -163,8 +164,37 @@ func (b beginning) followsOthers() {
 			w.fail("runs", "%s runs before %s", w.name(t.ID), w.name(before.ID))
 		}
 	}
+	for _, gate := range w.facts.gates[placeOf(t)] {
+		if g := p.Tasks[gate]; !g.Done() {
+			w.fail("order", "%s runs before %s, behind which it was", w.name(t.ID), w.name(g.ID))
+		}
+	}
 	if n := unstopped(b.r); n >= p.Limits.OrDefault().Parallel || n > 0 && !p.Unordered() {
 		w.fail("runs", "%s begins beside %d others", w.name(t.ID), n)
+	}
+}
+
+// placeOf names a task in all attempts at its plan, and in its forks.
+func placeOf(t *opt.Task) string { return fmt.Sprint(t.Index, " ", t.Name) }
+
+// noteGates notes behind which tasks that ask people the tasks of a plan are, before clients change the order.
+func noteGates(w *world, p *opt.Plan) {
+	for _, t := range p.Tasks {
+		if _, known := w.facts.gates[placeOf(t)]; known {
+			continue
+		}
+		gates, open := []int{}, slices.Clone(p.Before(t))
+		for seen := map[*opt.Task]bool{}; len(open) > 0; open = open[1:] {
+			g := open[0]
+			if !seen[g] && g.Ask != nil {
+				gates = append(gates, g.Index)
+			}
+			if !seen[g] {
+				open = append(open, p.Before(g)...)
+			}
+			seen[g] = true
+		}
+		w.facts.gates[placeOf(t)] = gates
 	}
 }
 

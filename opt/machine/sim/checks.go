@@ -68,6 +68,8 @@ func afterInput(w *world, r *run, in machine.Input, events []opt.Event) {
 		afterCallback(w, r, c)
 	}
 	switch h := r.m.(type) {
+	case planHost:
+		noteGates(w, &h.p.State.Plan)
 	case objectiveHost:
 		if !h.o.State.Objective.Paused {
 			w.facts.paused[r.id] = false
@@ -99,6 +101,7 @@ var eventChecks = []struct {
 	{opt.ObjectiveChanged, revisionsRise},
 	{opt.CommandAnswered, answeredOnce},
 	{opt.PlanMoved, movesPlan},
+	{opt.TasksOrdered, func(w *world, r *run, _ opt.Event) { w.facts.plan(r.id).ordered = true }},
 }
 
 // judged notes that a letter was judged.

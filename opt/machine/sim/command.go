@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"slices"
+
 	"longhaul/opt"
 )
 
@@ -61,11 +63,11 @@ func (cs clients) fill(c *choice, cmd *opt.Command, o *opt.Objective) {
 
 func (cs clients) fillForPlan(c *choice, cmd *opt.Command, o *opt.Objective, p *opt.Plan) {
 	name := "named by " + cmd.ID
-	k := c.pick(12)
+	k := c.pick(15)
 	if len(p.Tasks) == 0 && k >= 7 {
 		k = 6
 	}
-	if k >= 7 {
+	if k >= 7 && k < 12 {
 		cmd.TaskID = p.Tasks[c.pick(len(p.Tasks))].ID
 	}
 	switch {
@@ -83,9 +85,36 @@ func (cs clients) fillForPlan(c *choice, cmd *opt.Command, o *opt.Objective, p *
 	case k < 11:
 		to := []opt.TaskState{opt.TaskWorking, opt.TaskCompleted, opt.TaskFailed, opt.TaskInputRequired}
 		cmd.Kind, cmd.Status, cmd.Text = opt.MoveTask, string(to[c.pick(4)]), "by hand"
-	default:
+	case k == 11:
 		cmd.Kind = opt.CancelTask
+	default:
+		cmd.Kind, cmd.Order = opt.OrderTasks, drawOrder(c, p)
 	}
+}
+
+// drawOrder draws another order of tasks: two neighbours change places, or one waits for any others.
+func drawOrder(c *choice, p *opt.Plan) (out []opt.TaskOrder) {
+	of := func(t *opt.Task, before ...*opt.Task) {
+		o := opt.TaskOrder{ID: t.ID, Dependencies: []string{}}
+		for _, b := range before {
+			o.Dependencies = append(o.Dependencies, b.ID)
+		}
+		out = append(out, o)
+	}
+	n := len(p.Tasks)
+	i, swaps := c.pick(n), c.chance(2)
+	if i+1 == n || !swaps {
+		k := c.pick(n + 1)
+		of(p.Tasks[i], p.Tasks[k:min(k+c.pick(3), n)]...)
+		return out
+	}
+	first, second := p.Tasks[i], p.Tasks[i+1]
+	of(second, p.Before(first)...)
+	of(first, second)
+	if i+2 < n && slices.Contains(p.Before(p.Tasks[i+2]), second) {
+		of(p.Tasks[i+2], first)
+	}
+	return out
 }
 
 func (cs clients) anyRow(c *choice) *row {

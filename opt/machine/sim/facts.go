@@ -39,6 +39,7 @@ type facts struct {
 	setBack  map[string]bool        // plans whose rows their objective has set back, and that have not begun an epoch since: their events do not follow on the rows
 
 	unlimited map[string]int64 // questions that no budget limits, by objective
+	gates     map[string][]int // behind which tasks that ask people a task is at first, by its place and name
 
 	looked map[string][]opt.StandingQuestion // about which standing decisions were looked up, by A2A task
 
@@ -51,7 +52,7 @@ func newFacts() facts {
 		answers: map[string]int{}, taken: map[string]string{}, judged: map[string]int{}, heard: map[string]string{}, again: map[string]bool{}, applied: map[string]int64{},
 		revision: map[string]int64{}, paused: map[string]bool{}, queue: map[string][]string{}, since: map[string]int64{}, resent: map[string]bool{}, held: map[string]bool{},
 		forked: map[string]takenTask{}, commands: map[string]opt.Command{}, refused: map[string]bool{}, plans: map[string]*planFacts{},
-		behind: map[string][]string{}, asked: map[string]int64{}, retries: map[string]string{}, cut: map[string]bool{}, lost: map[string]bool{}, resets: map[string]int{}, begun: map[string]int{}, reopened: map[string]bool{}, setBack: map[string]bool{}, looked: map[string][]opt.StandingQuestion{}, unlimited: map[string]int64{},
+		behind: map[string][]string{}, asked: map[string]int64{}, retries: map[string]string{}, cut: map[string]bool{}, lost: map[string]bool{}, resets: map[string]int{}, begun: map[string]int{}, reopened: map[string]bool{}, setBack: map[string]bool{}, looked: map[string][]opt.StandingQuestion{}, unlimited: map[string]int64{}, gates: map[string][]int{},
 		originals: map[string]*forked{}, kept: map[string]int{},
 	}
 }
@@ -112,6 +113,7 @@ type planFacts struct {
 	legs         map[string]*leg            // the latest one, by A2A task
 	attemptsUsed map[int]opt.Usage          // by attempt at the plan, when its last step began
 	spend        int                        // how many legs have spent at a time, at most
+	ordered      bool                       // a client has changed the order of its tasks
 }
 
 // plan returns the facts about a plan.
@@ -131,7 +133,7 @@ func (p *planFacts) copied() *planFacts {
 	return &planFacts{
 		endedAt: maps.Clone(p.endedAt), attempts: maps.Clone(p.attempts), over: maps.Clone(p.over), chains: maps.Clone(p.chains),
 		accepted: each(p.accepted, slices.Clone[[][2]string]), sending: each(p.sending, lists), sentBack: each(p.sentBack, lists),
-		notesAt: each(p.notesAt, maps.Clone[map[string]bool]), gates: each(p.gates, duplicate), legs: each(p.legs, duplicate), asked: maps.Clone(p.asked), rounds: maps.Clone(p.rounds), spend: p.spend, attemptsUsed: maps.Clone(p.attemptsUsed),
+		notesAt: each(p.notesAt, maps.Clone[map[string]bool]), gates: each(p.gates, duplicate), legs: each(p.legs, duplicate), asked: maps.Clone(p.asked), rounds: maps.Clone(p.rounds), spend: p.spend, attemptsUsed: maps.Clone(p.attemptsUsed), ordered: p.ordered,
 	}
 }
 

@@ -74,8 +74,8 @@ func decidedByChecks(w *world, r *run, e opt.Event) {
 		w.fail("checks", "%s is sent back %d times", w.name(e.TaskID), f.rounds[e.TaskID])
 	case f.asked[e.TaskID]:
 		w.fail("checks", "%s is decided by checks after people were asked", w.name(e.TaskID))
-	case hasUnchecked(s, t):
-		w.fail("checks", "%s is decided by checks that have not seen a note", w.name(e.TaskID))
+	case hasUnchecked(s, t), f.ordered:
+		w.fail("checks", "%s is decided by checks that have not seen a note, or another order", w.name(e.TaskID))
 	}
 	for _, b := range s.Plan.Inputs(t) {
 		if b.ByHand || b.Link != "" {
@@ -111,7 +111,7 @@ func decidedByStanding(w *world, r *run, e opt.Event) {
 		w.fail("standing", "%s is decided after people were asked", w.name(d.GateID))
 	case t.Standing == "" || slices.ContainsFunc(d.Checks, rejects):
 		w.fail("standing", "%s is decided against its playbook or its checks", w.name(d.GateID))
-	case hasUnchecked(s, t), slices.ContainsFunc(s.Plan.Inputs(t), byClient):
+	case hasUnchecked(s, t), f.ordered, slices.ContainsFunc(s.Plan.Inputs(t), byClient):
 		w.fail("standing", "%s is decided about what a client has a part in", w.name(d.GateID))
 	}
 }

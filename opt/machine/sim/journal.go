@@ -121,9 +121,17 @@ func (j *journal) about(objectiveID string, e opt.Event) string {
 	if p == nil {
 		return e.PlanID
 	}
-	task := e.Kind == opt.TaskMoved || e.Kind == opt.TaskLinked || e.Kind == opt.ExchangeAdded
-	if task && !slices.ContainsFunc(p.Tasks, func(t *opt.Task) bool { return t.A2AID() == e.TaskID }) {
-		return e.TaskID
+	var about []string
+	if e.Kind == opt.TaskMoved || e.Kind == opt.TaskLinked || e.Kind == opt.ExchangeAdded {
+		about = append(about, e.TaskID)
+	}
+	for _, o := range e.Order {
+		about = append(about, o.ID)
+	}
+	for _, id := range about {
+		if !slices.ContainsFunc(p.Tasks, func(t *opt.Task) bool { return t.A2AID() == id }) {
+			return id
+		}
 	}
 	return ""
 }

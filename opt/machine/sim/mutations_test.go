@@ -120,6 +120,8 @@ var mutations = []mutation{
 	{"what an objective says after its end is left to its worker", "objective_state.go", "&& done < s.End", ""},
 	{"a plan does not follow its objective into another epoch", "plan_state.go", "s.Above, s.Rewind = d.Epoch, true", "s.Above = d.Epoch"},
 	{"an objective that is closed keeps its turn", "objective.go", "s.Turn = TurnState{Shared: true, Want: WantTurn, N: at, Delivered: at}", "_ = at"},
+	{"what waits for people is moved before them", "../plan_order.go", "case asks && r.was[t.ID][g.ID] && !r.now[t.ID][g.ID]:", "case false:"},
+	{"another order is recorded and not kept", "../plan.go", "t.Dependencies = o.Dependencies", "_ = t"},
 	{"a principal decides twice", "plan_state.go", "reply.Action != opt.Ask && t.Gate.Voted(reply.DecidedBy)", "false"},
 	{"a deputy decides where the absent one may not", "../gate.go", "g.Responders.Allow(s.Principal, s.Groups, requesters...) && ", ""},
 	{"a deputy that has a part in the work decides", "../responders.go", "others.Allow(deputy, nil, requesters...) && ", ""},

@@ -277,6 +277,13 @@ func (j *journal) storeTask(p *opt.Plan, e opt.Event) {
 			p.Tasks[t.Index] = t
 		}
 		return
+	case opt.TasksOrdered:
+		for _, o := range e.Order {
+			if t := p.Task(o.ID); t != nil { // else it was reopened since
+				t.Dependencies = o.Dependencies
+			}
+		}
+		return
 	}
 	t := p.Task(cmp.Or(e.ForTask, e.TaskID))
 	switch {

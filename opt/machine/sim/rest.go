@@ -280,7 +280,7 @@ func tasksOf(p *opt.Plan) []any {
 		if t.Gate != nil {
 			gate = t.Gate.ID
 		}
-		out = append(out, []any{t.A2AID(), t.Name, t.State, t.Reason, gate, t.Gates, t.Link, t.Follow, t.Artifacts})
+		out = append(out, []any{t.A2AID(), t.Name, t.State, t.Reason, gate, t.Gates, t.Link, t.Follow, t.Dependencies, t.Artifacts})
 	}
 	return out
 }

@@ -1,0 +1,213 @@
+package opt
+
+import (
+	"fmt"
+	"slices"
+
+	"longhaul/a2a"
+)
+
+// A TaskOrder says what a task waits for.
+type TaskOrder struct {
+	ID           string   `json:"id"`           // of the plan task; in an event, of its A2A task
+	Dependencies []string `json:"dependencies"` // as in a [TaskSpec]; in an event, ids
+}
+
+// Reordered returns what changes in p if tasks that have not begun wait for others, as an event has it: nil for
+// nothing. The error, a [SpecError], says why they cannot: they have begun or would form a cycle, or what people
+// decide about would be another thing than before.
+func Reordered(p *Plan, order []TaskOrder) (changed []TaskOrder, err error) {
+	after := *p
+	after.Tasks = slices.Clone(p.Tasks)
+	var ids []string
+	for _, t := range p.Tasks {
+		ids = append(ids, t.ID)
+	}
+	var named []string
+	for i, o := range order {
+		field := fmt.Sprintf("tasks[%d].", i)
+		t := p.Task(o.ID)
+		switch {
+		case t == nil:
+			return nil, &SpecError{field + "id", fmt.Sprintf("the plan has no task %q", o.ID)}
+		case slices.Contains(named, t.ID):
+			return nil, &SpecError{field + "id", "is named twice"}
+		case t.State != TaskPending:
+			return nil, &SpecError{field + "id", fmt.Sprintf("%q keeps its order: it is %s", t.Name, t.State)}
+		}
+		deps, err := references{"task", ids, ids, ids}.resolve(field+"dependencies", t.ID, append([]string{}, o.Dependencies...))
+		if err != nil {
+			return nil, err
+		}
+		again := *t
+		again.Dependencies = deps
+		named, after.Tasks[t.Index] = append(named, t.ID), &again
+		if t.Dependencies == nil || !sameTasks(t.Dependencies, deps) {
+			changed = append(changed, TaskOrder{t.A2AID(), deps})
+		}
+	}
+	if err := cycle("tasks", after.Tasks, after.Before, nameOfTask); err != nil {
+		return nil, err
+	}
+	return changed, reordering{named, p, &after, ancestors(p), ancestors(&after)}.check()
+}
+
+// sameTasks reports whether two lists, neither of which names one twice, have the same ids.
+func sameTasks(a, b []string) bool {
+	return len(a) == len(b) && !slices.ContainsFunc(a, func(id string) bool { return !slices.Contains(b, id) })
+}
+
+// ancestors returns the ids of those that come before each task of p, directly or not.
+func ancestors(p *Plan) map[string]map[string]bool {
+	out := map[string]map[string]bool{}
+	for _, t := range inOrder(p) {
+		before := map[string]bool{}
+		for _, b := range p.Before(t) {
+			before[b.ID] = true
+			for id := range out[b.ID] {
+				before[id] = true
+			}
+		}
+		out[t.ID] = before
+	}
+	return out
+}
+
+// A reordering is a plan before and after some of its tasks have got another order, with the ancestors of all.
+type reordering struct {
+	named      []string // ids of those tasks, as the request has them
+	old, after *Plan
+	was, now   map[string]map[string]bool
+}
+
+// refuse returns an error about a task: at its place in the request, if that names it.
+func (r reordering) refuse(t *Task, format string, a ...any) error {
+	field := "tasks"
+	if i := slices.Index(r.named, t.ID); i >= 0 {
+		field = fmt.Sprintf("tasks[%d].dependencies", i)
+	}
+	return &SpecError{field, fmt.Sprintf("%q ", t.Name) + fmt.Sprintf(format, a...)}
+}
+
+// check refuses an order in which a task would begin before what it needs, or in which people would be asked too
+// late or about less.
+func (r reordering) check() error {
+	for _, t := range r.old.Tasks {
+		for _, g := range r.old.Tasks {
+			asks := g.Ask != nil || g.Gate != nil
+			switch {
+			case asks && r.was[t.ID][g.ID] && !r.now[t.ID][g.ID]:
+				return r.refuse(t, "has to stay after %q, where people are asked", g.Name)
+			case asks && r.was[g.ID][t.ID] && !r.now[g.ID][t.ID]:
+				return r.refuse(g, "asks people, and has to stay after %q", t.Name)
+			}
+		}
+	}
+	for _, id := range r.named {
+		t := r.after.Task(id)
+		for _, use := range t.Uses {
+			if !slices.ContainsFunc(t.Dependencies, func(d string) bool { return d == use || r.now[d][use] }) {
+				return r.refuse(t, "has to wait for %q, whose result its input names", r.old.Task(use).Name)
+			}
+		}
+		if err := r.checkResults(t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkResults refuses results that reach t past the approvals before it: of tasks that it has not waited for, and
+// that do not come after these approvals. Of the task right after an approval a client controls no input at all.
+func (r reordering) checkResults(t *Task) error {
+	was := r.old.Task(t.ID)
+	released := passedOn(r.old, was)
+	for _, b := range r.after.Before(t) {
+		if r.was[t.ID][b.ID] {
+			continue
+		}
+		if isApproval(t) && !(t.Ask.Form != nil && slices.Contains(t.Ask.Form.Object, AllResults)) {
+			return r.refuse(t, "is an approval that does not show the results of %q", b.Name)
+		}
+		for _, g := range r.old.Tasks {
+			if isApproval(g) && r.was[t.ID][g.ID] && (slices.Contains(released, g) || !r.now[b.ID][g.ID]) {
+				return r.refuse(t, "comes after the approval %q, which is not about the results of %q", g.Name, b.Name)
+			}
+		}
+	}
+	return nil
+}
+
+func isApproval(t *Task) bool { return t.Ask != nil && t.Ask.Kind == Approval }
+
+// passedOn lists the approvals right before t, and those right before others that ask people there, in whose place
+// no other work can stand.
+func passedOn(p *Plan, t *Task) (out []*Task) {
+	for _, b := range p.Before(t) {
+		if isApproval(b) {
+			out = append(out, b)
+		} else if b.Ask != nil {
+			out = append(out, passedOn(p, b)...)
+		}
+	}
+	return out
+}
+
+// Reopened returns the tasks of p that make an object again which t, at a gate,
+// sends back: its sources, with the reply and the message as they get them, and the
+// tasks between them and t. They are pending, with their own numbers. p is not
+// changed.
+func Reopened(p *Plan, t *Task, sources []string, reply Reply, message a2a.Message) []*Task {
+	run := p.NextRun(0)
+	after := map[string]bool{} // ids of the sources and of the tasks after them
+	var out []*Task
+	for _, b := range inOrder(p) {
+		source := slices.Contains(sources, b.ID)
+		after[b.ID] = source || slices.ContainsFunc(p.Before(b), func(c *Task) bool { return after[c.ID] })
+		if !after[b.ID] || b == t || !leads(p, b, t) {
+			continue
+		}
+		again := *b
+		again.reset(run)
+		if source {
+			again.Refined, again.Notes = append(slices.Clone(b.Refined), reply), append(slices.Clone(b.Notes), message)
+		}
+		out = append(out, &again)
+	}
+	slices.SortFunc(out, func(a, b *Task) int { return a.Index - b.Index })
+	return out
+}
+
+// inOrder lists the tasks of p so that each comes after those before it.
+func inOrder(p *Plan) []*Task {
+	var out []*Task
+	seen := map[*Task]bool{}
+	var visit func([]*Task)
+	visit = func(tasks []*Task) {
+		for _, t := range tasks {
+			if !seen[t] {
+				seen[t] = true
+				visit(p.Before(t))
+				out = append(out, t)
+			}
+		}
+	}
+	visit(p.Tasks)
+	return out
+}
+
+// leads reports whether t of p comes after b, directly or not.
+func leads(p *Plan, b, t *Task) bool {
+	seen := map[*Task]bool{}
+	var visit func(*Task) bool
+	visit = func(t *Task) bool {
+		return slices.ContainsFunc(p.Before(t), func(c *Task) bool {
+			if seen[c] {
+				return false
+			}
+			seen[c] = true
+			return c == b || visit(c)
+		})
+	}
+	return visit(t)
+}
