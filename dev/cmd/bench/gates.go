@@ -37,7 +37,9 @@ func measureGates(ctx context.Context, s settings, r *report, both []*contender)
 		if err != nil {
 			return fmt.Errorf("%s: open gates: %w", name, err)
 		}
-		_ = activities.Sleep(ctx, gatesQuiet)
+		if s.gates >= gatesEnough {
+			_ = activities.Sleep(ctx, gatesQuiet)
+		}
 		kib[name] = []float64{(memory(side.processes) - before) / float64(s.gates)}
 		began := time.Now()
 		if err := answerGates(ctx, side.client, ids); err != nil {
