@@ -24,27 +24,31 @@ type slots struct {
 
 // Slots of the SDK that operators do not set. A workflow task that a worker has taken must end within
 // three seconds; those in Temporal's queue may wait. So a worker takes no more than it can do in that
-// time: with a thousand at a time, a long queue had it do tasks whose time was over.
+// time: with a thousand at a time, a long queue had it do tasks whose time was over. And it begins no more
+// workflows than it can continue: on a busy machine, with 32 for each processor, more tasks of those that it
+// keeps waited for the second after which any worker gets them, which replays them.
 const (
-	workflowSlots = 64
+	workflowSlots = 8 // for each processor
 	localSlots    = 1000
 	otherSlots    = 1 // for features of the SDK that are not used
 )
 
 func newSlots(most int) *slots { return &slots{most: most, freed: make(chan struct{})} }
 
-// tuner returns a tuner that has s for activities.
-func (s *slots) tuner() worker.WorkerTuner {
-	fixed := func(n int) worker.SlotSupplier {
-		supplier, err := worker.NewFixedSizeSlotSupplier(n)
-		if err != nil {
-			panic(err) // n is above 0
-		}
-		return supplier
+// fixedSlots returns n slots.
+func fixedSlots(n int) worker.SlotSupplier {
+	supplier, err := worker.NewFixedSizeSlotSupplier(n)
+	if err != nil {
+		panic(err) // n is above 0
 	}
+	return supplier
+}
+
+// tuner returns a tuner that has s for activities, and others for workflow tasks.
+func (s *slots) tuner(workflows worker.SlotSupplier) worker.WorkerTuner {
 	tuner, err := worker.NewCompositeTuner(worker.CompositeTunerOptions{
-		WorkflowSlotSupplier: fixed(workflowSlots), ActivitySlotSupplier: s, LocalActivitySlotSupplier: fixed(localSlots),
-		NexusSlotSupplier: fixed(otherSlots), SessionActivitySlotSupplier: fixed(otherSlots),
+		WorkflowSlotSupplier: workflows, ActivitySlotSupplier: s, LocalActivitySlotSupplier: fixedSlots(localSlots),
+		NexusSlotSupplier: fixedSlots(otherSlots), SessionActivitySlotSupplier: fixedSlots(otherSlots),
 	})
 	if err != nil {
 		panic(err) // it has all suppliers

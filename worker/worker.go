@@ -7,6 +7,7 @@ package worker
 
 import (
 	"cmp"
+	"runtime"
 	"slices"
 	"time"
 
@@ -101,7 +102,8 @@ func New(cfg Config) worker.Worker {
 		g.all = append(g.all, pushes)
 	}
 	if serves(WorkQueue) {
-		g.all = append(g.all, cfg.workWorker(a, slots))
+		workflowTasks := newQuietSlots(fixedSlots(workflowSlots*runtime.GOMAXPROCS(0)), forgetWorkflows)
+		g.all, g.quiet = append(g.all, cfg.workWorker(a, slots.tuner(workflowTasks))), workflowTasks.quiet
 	}
 	g.Worker = g.all[len(g.all)-1]
 	return g
@@ -115,13 +117,13 @@ func (cfg Config) options() worker.Options {
 }
 
 // workWorker returns the worker that serves WorkQueue.
-func (cfg Config) workWorker(a *activities.Activities, slots *slots) worker.Worker {
+func (cfg Config) workWorker(a *activities.Activities, tuner worker.WorkerTuner) worker.Worker {
 	options := cfg.options()
 	options.DisableWorkflowWorker = false
 	// If this worker dies, other workers get its workflows after a second.
 	options.StickyScheduleToStartTimeout = time.Second
 	options.MaxHeartbeatThrottleInterval = time.Second
-	options.Tuner = slots.tuner()
+	options.Tuner = tuner
 	// The server says how many polls the load needs.
 	options.WorkflowTaskPollerBehavior = worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{})
 	options.ActivityTaskPollerBehavior = worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{})
@@ -165,6 +167,7 @@ func (cfg Config) register(w worker.Worker) {
 type group struct {
 	worker.Worker // the last of all
 	all           []worker.Worker
+	quiet         *time.Timer // of the workflows that it keeps; nil without workflows
 }
 
 // Start implements [worker.Worker].
@@ -183,6 +186,9 @@ func (g group) Start() error {
 // Stop implements [worker.Worker]. The results of running tasks are still
 // recorded.
 func (g group) Stop() {
+	if g.quiet != nil {
+		g.quiet.Stop()
+	}
 	for _, w := range slices.Backward(g.all) {
 		w.Stop()
 	}

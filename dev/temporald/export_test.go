@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"path/filepath"
+	"regexp"
 	"sync/atomic"
 	"testing"
 
@@ -37,7 +38,7 @@ func MainStore(t *testing.T, dir, sync string) (db *sql.DB, keeps bool) {
 }
 
 // KeepingDB opens a database with one connection that keeps its statements. parsed returns
-// how many were parsed.
+// how many were parsed, with those of which SQLite parses a text again at each run.
 func KeepingDB(t *testing.T, path string) (db *sql.DB, parsed func() int64) {
 	t.Helper()
 	counts := &countingDriver{Driver: &sqlite.Driver{}}
@@ -73,7 +74,25 @@ type countingConn struct {
 // PrepareContext implements [driver.ConnPrepareContext].
 func (c *countingConn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
 	c.parsed.Add(1)
-	return c.sqliteConn.PrepareContext(ctx, query)
+	stmt, err := c.sqliteConn.PrepareContext(ctx, query)
+	if bareLimit.MatchString(query) {
+		return &countingStmt{stmt.(sqliteStmt), c.parsed}, err
+	}
+	return stmt, err
+}
+
+var bareLimit = regexp.MustCompile(`LIMIT \?\s*$`)
+
+// A countingStmt has a LIMIT that SQLite's planner looks into.
+type countingStmt struct {
+	sqliteStmt
+	parsed *atomic.Int64
+}
+
+// QueryContext implements [driver.StmtQueryContext].
+func (s *countingStmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
+	s.parsed.Add(1)
+	return s.sqliteStmt.QueryContext(ctx, args)
 }
 
 // QueryContext implements [driver.QueryerContext].

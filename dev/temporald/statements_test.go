@@ -2,6 +2,7 @@ package temporald_test
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"path/filepath"
 	"testing"
@@ -27,6 +28,16 @@ func TestKeepStatements(t *testing.T) {
 	}
 	if n := parsed() - before; n != 1 {
 		t.Errorf("one statement was parsed %d times", n)
+	}
+
+	before = parsed()
+	for most := range 10 {
+		if n := rowsOf(t, db, "SELECT n FROM a WHERE n >= ? ORDER BY n LIMIT ?", 0, most); n != most {
+			t.Errorf("%d rows of at most %d", n, most)
+		}
+	}
+	if n := parsed() - before; n != 1 {
+		t.Errorf("one statement with a limit was parsed %d times", n)
 	}
 
 	const query = "SELECT n FROM a ORDER BY n"
@@ -66,6 +77,23 @@ func TestKeepStatements(t *testing.T) {
 		t.Error("a canceled statement has run")
 	}
 	exec("INSERT INTO a (n) VALUES (?)", 1)
+}
+
+// rowsOf returns how many rows a query has.
+func rowsOf(t *testing.T, db *sql.DB, query string, args ...any) (n int) {
+	t.Helper()
+	rows, err := db.QueryContext(t.Context(), query, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		n++
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 // The main store keeps its statements and waits for the disk, also after a second start in one process.

@@ -15,10 +15,10 @@ import (
 )
 
 // The memory for workflows by default: a share of what the process may use, and no more than helps
-// work in progress. Workflows that wait for people would take all that they get.
+// work in progress. A worker gives it back when it has no work.
 const (
 	workflowShare    = 4
-	mostForWorkflows = 48 << 20
+	mostForWorkflows = 192 << 20
 )
 
 // workflowMemory returns the memory for workflows, in bytes. limit is what the process may use.

@@ -173,7 +173,7 @@ type workerSettings struct {
 	MaxTasks       int           `help:"Tasks that one worker runs at a time." default:"200" env:"LONGHAUL_MAX_TASKS"`
 	Limits         []string      `name:"limit" help:"Tasks of one kind of executor that one worker runs at a time, such as llm=5; repeatable. Others of the kind wait in the worker, in the time that their attempt has." env:"LONGHAUL_LIMIT" placeholder:"KIND=N"`
 	MaxPushes      int           `help:"Deliveries to webhooks that one worker makes at a time." default:"100" env:"LONGHAUL_MAX_PUSHES"`
-	WorkflowMemory string        `help:"Memory for workflows that wait, such as 100MiB; those beyond it are replayed when something arrives. Without it a quarter of the limit of the process (GOMEMLIMIT, its container, the machine), 48MiB at most." env:"LONGHAUL_WORKFLOW_MEMORY" placeholder:"BYTES"`
+	WorkflowMemory string        `help:"Memory for workflows that wait, such as 100MiB; those beyond it are replayed when something arrives. Without it a quarter of the limit of the process (GOMEMLIMIT, its container, the machine), 192MiB at most. All is given back after 30 s without work." env:"LONGHAUL_WORKFLOW_MEMORY" placeholder:"BYTES"`
 	Commands       string        `help:"File with the commands that tasks with the executor shell may run; see docs/executors.md. Without it there is no such executor." env:"LONGHAUL_COMMANDS" placeholder:"FILE" common:""`
 	Endpoints      string        `help:"File with the web services that tasks with the executor http may call; see docs/executors.md. Without it there is no such executor." env:"LONGHAUL_ENDPOINTS" placeholder:"FILE"`
 	StopAfter      time.Duration `help:"How long running tasks may continue when a worker stops." default:"10s" env:"LONGHAUL_STOP_AFTER"`
