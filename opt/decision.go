@@ -3,6 +3,7 @@ package opt
 import (
 	"encoding/json"
 	"maps"
+	"slices"
 	"strings"
 
 	"longhaul/a2a"
@@ -118,15 +119,27 @@ func (d Decision) Who() string {
 }
 
 // IsAs reports whether d keeps one of the decisions of the original, which are given by their hashes: about
-// the object of d, and as d names it.
+// the object of d, as d names it, and by those who have accepted there.
 func (d Decision) IsAs(recorded map[string]Decision) bool {
 	o := d.Kept
 	if o == nil || o.Head == nil {
 		return false
 	}
-	of := recorded[o.Head.Hash]
-	same := of.GateID == o.GateID && of.DecidedBy == o.DecidedBy && of.N == o.Head.N && of.ObjectDigest == o.ObjectDigest
-	return same && of.Closed && of.Action == Accept && d.Action == Accept && d.ObjectDigest == o.ObjectDigest
+	of, named := recorded[o.Head.Hash], *o
+	then := of.Original()
+	named.By, named.Terms, named.Head = nil, "", nil
+	if then == nil || digestOf(named) != digestOf(*then) || of.N != o.Head.N || of.PlanID != o.Head.PlanID {
+		return false
+	}
+	votes := slices.Collect(maps.Values(recorded))
+	for _, v := range o.By {
+		if !slices.ContainsFunc(votes, func(r Decision) bool {
+			return r.GateID == o.GateID && r.Verdict == Accepted && r.Action == Accept && r.DecidedBy == v.DecidedBy
+		}) {
+			return false
+		}
+	}
+	return len(o.By) > 0 && of.Action == Accept && d.Action == Accept && d.ObjectDigest == o.ObjectDigest
 }
 
 // namesOf names all who have voted, for people.

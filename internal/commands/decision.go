@@ -154,9 +154,9 @@ func (c *verifyCommand) Run(p *process.Process) error {
 			return err
 		}
 	}
-	kept := 0
+	kept, others := 0, 0
 	if c.Original != "" {
-		if kept, err = c.compareKept(e, keys); err != nil {
+		if kept, others, err = c.compareKept(e, keys); err != nil {
 			return err
 		}
 	}
@@ -178,6 +178,9 @@ func (c *verifyCommand) Run(p *process.Process) error {
 	if c.Original != "" {
 		fmt.Fprintf(p.Stdout, "Decisions that it keeps, as they are in the original: %d\n", kept)
 	}
+	if others > 0 {
+		fmt.Fprintf(p.Stdout, "Not compared, since they are of another original: %d\n", others)
+	}
 	return nil
 }
 
@@ -197,33 +200,36 @@ func (c *verifyCommand) compareEarlier(chains *opt.Chains, keys [][]byte) (*deci
 }
 
 // compareKept checks that decisions of a fork, as far as they name one of the original, are as that one was
-// recorded. It returns how many there are.
-func (c *verifyCommand) compareKept(e *decisionExport, keys [][]byte) (n int, err error) {
+// recorded. It returns how many there are, and how many name another objective.
+func (c *verifyCommand) compareKept(e *decisionExport, keys [][]byte) (n, others int, err error) {
 	original, _, err := verifyFile(c.Original, keys)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	recorded := map[string]opt.Decision{} // by hash
 	for _, doc := range original.Decisions {
 		var d opt.Decision
 		if err := json.Unmarshal(doc, &d); err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 		recorded[d.Hash] = d
 	}
 	for _, doc := range e.Decisions {
 		var d opt.Decision
 		if err := json.Unmarshal(doc, &d); err != nil {
-			return 0, err
+			return 0, 0, err
 		}
-		if d.Kept == nil || d.Kept.ObjectiveID != original.ObjectiveID {
-			continue
-		}
-		if n++; !d.IsAs(recorded) {
-			return 0, fmt.Errorf("number %d of %s keeps a decision that is not in %s as it says", d.N, a2a.VisibleLine(d.PlanID), c.Original)
+		switch {
+		case d.Kept == nil:
+		case d.Kept.ObjectiveID != original.ObjectiveID:
+			others++
+		case d.IsAs(recorded):
+			n++
+		default:
+			return 0, 0, fmt.Errorf("number %d of %s keeps a decision that is not in %s as it says", d.N, a2a.VisibleLine(d.PlanID), c.Original)
 		}
 	}
-	return n, nil
+	return n, others, nil
 }
 
 // verifyFile reads the decisions in a file and checks them.

@@ -200,20 +200,25 @@ func TestVerify_original(t *testing.T) {
 		d = *chain.Add(d)
 		return decisionExport{ObjectiveID: d.ObjectiveID, Decisions: []json.RawMessage{a2a.DataPart(d).Data}}, d
 	}
-	then := opt.Decision{ObjectiveID: rootID, PlanID: "p", Attempt: 1, TaskID: "t", GateID: "t:1", Action: opt.Accept, Closed: true, DecidedBy: "ann", ObjectDigest: "sha256:x"}
+	then := opt.Decision{ObjectiveID: rootID, PlanID: "p", Attempt: 1, TaskID: "t", GateID: "t:1", Kind: opt.Approval, Action: opt.Accept, Verdict: opt.Accepted, Closed: true, DecidedBy: "ann", ObjectDigest: "sha256:x"}
 	for name, tt := range map[string]struct {
 		change func(then *opt.Decision, o *opt.Original)
 		want   string
 	}{
-		"as it was":           {func(*opt.Decision, *opt.Original) {}, ""},
+		"as it was":           {func(*opt.Decision, *opt.Original) {}, "as they are in the original: 1\n"},
+		"of another one":      {func(_ *opt.Decision, o *opt.Original) { o.ObjectiveID = "obj-z" }, "of another original: 1\n"},
 		"by another one":      {func(_ *opt.Decision, o *opt.Original) { o.DecidedBy = "bob" }, "not in"},
+		"with another one":    {func(_ *opt.Decision, o *opt.Original) { o.By = append(o.By, opt.Vote{DecidedBy: "bob"}) }, "not in"},
+		"at another time":     {func(_ *opt.Decision, o *opt.Original) { o.At = a2a.AtMillis(1) }, "not in"},
+		"by no one":           {func(_ *opt.Decision, o *opt.Original) { o.By = nil }, "not in"},
+		"of another plan":     {func(_ *opt.Decision, o *opt.Original) { o.Head.PlanID = "q" }, "not in"},
 		"not there":           {func(_ *opt.Decision, o *opt.Original) { o.Head.Hash = "sha256:0" }, "not in"},
 		"a rejection":         {func(then *opt.Decision, _ *opt.Original) { then.Action = opt.Reject }, "not in"},
 		"about another thing": {func(then *opt.Decision, _ *opt.Original) { then.ObjectDigest = "sha256:y" }, "not in"},
 		"no head":             {func(_ *opt.Decision, o *opt.Original) { o.Head = nil }, "not in"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			of, o := then, &opt.Original{ObjectiveID: rootID, TaskID: "t", GateID: "t:1", ObjectDigest: "sha256:x", Action: opt.Accept, DecidedBy: "ann", Head: &opt.ChainHead{}}
+			of, o := then, &opt.Original{ObjectiveID: rootID, TaskID: "t", GateID: "t:1", ObjectDigest: "sha256:x", Action: opt.Accept, DecidedBy: "ann", By: []opt.Vote{{DecidedBy: "ann"}}, Head: &opt.ChainHead{PlanID: "p"}}
 			head := o.Head
 			tt.change(&of, o)
 			original, recorded := export(of)
@@ -225,7 +230,7 @@ func TestVerify_original(t *testing.T) {
 			cmd := verifyCommand{File: saved(t, fork.text(t)), Original: saved(t, original.text(t))}
 			var out bytes.Buffer
 			err := cmd.Run(&process.Process{Ctx: t.Context(), Stdout: &out})
-			if tt.want == "" && (err != nil || !strings.Contains(out.String(), "as they are in the original: 1\n")) || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+			if refuses := tt.want == "not in"; refuses != (err != nil) || !strings.Contains(fmt.Sprint(out.String(), err), tt.want) {
 				t.Errorf("%v, want %q: %s", err, tt.want, out.String())
 			}
 		})

@@ -8,18 +8,22 @@ import (
 )
 
 // newKeeping returns a plan of a fork whose approval opens, about an object that carol has accepted in the
-// original, where people were asked by ask as well. change is made before that.
+// original, where people were asked by ask as well. change is made right before it opens.
 func newKeeping(t *testing.T, ask func(*opt.Gate), change func(*opt.Task, *machine.PlanState)) *checkedPlan {
 	t.Helper()
-	play := func(c *checkedPlan) *checkedPlan {
+	play := func(c *checkedPlan, change func()) *checkedPlan {
 		c.says["form-0"], c.State.Requester = "ask", "ann"
+		c.work("form-0")
+		check := c.Wants().Activities[0]
+		c.do(machine.Ended{Key: check.Key, Outcome: c.outcome(c.State.Plan.Task(check.Of))})
+		change()
 		c.work("after")
 		return c
 	}
 	asked := newChecked(t, 0, "form")
 	asked.approval().Ask.Keep = true
 	ask(asked.approval().Ask)
-	gate := play(asked).approval().Gate
+	gate := play(asked, func() {}).approval().Gate
 	c := newChecked(t, 0, "form")
 	a := c.approval()
 	a.Ask.Keep = true
@@ -28,8 +32,7 @@ func newKeeping(t *testing.T, ask func(*opt.Gate), change func(*opt.Task, *machi
 		ObjectiveID: "obj-x", ObjectDigest: gate.ObjectDigest, Action: opt.Accept, DecidedBy: "carol", GateID: "x:1", Terms: gate.Terms(),
 		By: []opt.Vote{{Action: opt.Accept, DecidedBy: "carol"}}, Head: &opt.ChainHead{PlanID: "plan-x", Attempt: 1, Chain: opt.Chain{N: 1, Hash: "sha256:0"}},
 	}}
-	change(a, &c.State)
-	return play(c)
+	return play(c, func() { change(a, &c.State) })
 }
 
 func asIs(*opt.Gate) {}
@@ -75,5 +78,10 @@ func TestPlan_keepsDecision_not(t *testing.T) {
 		if a := newKeeping(t, ask, shaped).approval(); a.Gate == nil {
 			t.Errorf("%s: the approval is %s", name, a.State)
 		}
+	}
+	plain := func(g *opt.Gate) { g.Actions = []opt.Action{opt.Accept, opt.Reject} }
+	byHand := func(_ *opt.Task, s *machine.PlanState) { s.Plan.Tasks[0].ByHand = true }
+	if a := newKeeping(t, plain, byHand).approval(); a.Gate == nil {
+		t.Errorf("after a task by hand the approval is %s", a.State)
 	}
 }

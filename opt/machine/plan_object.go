@@ -254,6 +254,9 @@ func (r results) lacks(t *opt.Task, gate opt.Gate) bool {
 	})
 }
 
+// byClient reports whether a client has ended a task, or has it done elsewhere.
+func byClient(t *opt.Task) bool { return t.ByHand || t.Link != "" }
+
 // changed reports whether a client has a part in what a gate is about, which no check has seen: notes
 // that the approval would cover, an object made by hand or elsewhere, or checks that do not come after
 // the tasks that made it.
@@ -263,7 +266,6 @@ func (r results) changed(t *opt.Task, gate opt.Gate) bool {
 			return !slices.Contains(r.plan.Inputs(r.plan.Task(r.placed(place))), b)
 		})
 	}
-	byClient := func(b *opt.Task) bool { return b.ByHand || b.Link != "" }
 	if r.lacks(t, gate) || slices.ContainsFunc(r.plan.Before(t), byClient) {
 		return true
 	}

@@ -337,10 +337,12 @@ func (s *PlanState) opening(t *opt.Task, asked *opt.Gate, at a2a.Time) opt.Gate 
 }
 
 // keeps reports whether the decision in the original of a fork decides at a gate that is about to open at t,
-// which only asks. It does so once: people decide after a retry, after a reset, and at later gates of t.
+// which only asks. It does so once: people decide after a retry, after a reset, at later gates of t, and where a client
+// has a part in what comes before it.
 func keeps(s *PlanState, t *opt.Task, gate *opt.Gate) bool {
 	first := t.Gates == 0 && s.Plan.Run <= 1 && s.Epoch <= 1 && !s.Reordered
-	return s.Rules >= rulesKept && t.Ask != nil && first && gate.Keeps(shapers(s)...)
+	byServer := !slices.ContainsFunc(slices.Concat(s.Plan.Before(t), s.Plan.Inputs(t)), byClient)
+	return s.Rules >= rulesKept && t.Ask != nil && first && byServer && gate.Keeps(shapers(s)...)
 }
 
 // shapers lists all who shaped the work of a plan, also who asked for it.

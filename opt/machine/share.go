@@ -70,8 +70,9 @@ func (p *sharer) asks() bool {
 	return slices.ContainsFunc(p.plan.Report.Open, func(g *opt.Gate) bool { return g.Budget && !g.OfPlan })
 }
 
-// short reports whether the plan has held steps, for which others may leave it more.
-func (p *sharer) short() bool { return p.plan.Report.Short != (opt.Usage{}) }
+// short reports whether the plan has held steps, for which others may leave it more, and needs returns what these need.
+func (p *sharer) short() bool    { return p.plan.Report.Short != (opt.Usage{}) }
+func (p *sharer) needs() amounts { return amountsOf(p.plan.Report.Short) }
 
 // shares are the rooms in the budget of an objective.
 type shares struct {
@@ -121,10 +122,12 @@ func (of shares) free(p *sharer, k int) int64 {
 	return free - used
 }
 
-// largest returns the plan with the largest rest of a kind beside p, nil if none has any.
-func (of shares) largest(p *sharer, k int) (most *sharer) {
+// largest returns the plan with the largest rest of a kind beside p, nil if none has any. Those before it keep what they
+// need.
+func (of shares) largest(p *sharer, k int, before ...*sharer) (most *sharer) {
 	for _, other := range of.plans {
-		if rest := other.rest(k); other != p && rest > 0 && (most == nil || rest > most.rest(k)) {
+		keeps := other == p || slices.Contains(before, other) && other.needs()[k] > 0
+		if rest := other.rest(k); !keeps && rest > 0 && (most == nil || rest > most.rest(k)) {
 			most = other
 		}
 	}
@@ -138,14 +141,21 @@ type share struct {
 	wait   bool
 }
 
-// short returns how many plans are short.
-func (of shares) short() (n int64) {
-	for _, p := range of.plans {
-		if p.short() {
-			n++
+// short lists the plans that are short. Those for which there is enough come first, also if it is in the rooms of others:
+// what one cannot begin with goes to them, and not back.
+func (of shares) short() []*sharer {
+	used := amountsOf(usedBy(of.state))
+	lacks := func(p *sharer) int {
+		for k, need := range p.needs() {
+			if need > 0 && p.limits[k]-used[k] < need {
+				return 1
+			}
 		}
+		return 0
 	}
-	return n
+	list := slices.DeleteFunc(slices.Clone(of.plans), func(p *sharer) bool { return !p.short() })
+	slices.SortStableFunc(list, func(a, b *sharer) int { return lacks(a) - lacks(b) })
+	return list
 }
 
 // next returns the next change of a share, nil for none. The plans must have confirmed the one before: until then they may
@@ -154,11 +164,10 @@ func (of shares) next() *share {
 	if of.moving() {
 		return nil
 	}
-	for _, p := range of.plans {
-		if p.short() {
-			if to := of.help(p); to != nil {
-				return to
-			}
+	short := of.short()
+	for i := range short {
+		if to := of.help(short, i); to != nil && of.changes(*to) {
+			return to
 		}
 	}
 	for k := range (amounts{}) {
@@ -174,17 +183,26 @@ func (of shares) moving() bool {
 	return slices.ContainsFunc(of.plans, func(p *sharer) bool { return p.link.Unheard || p.plan.Report.Directive < p.link.Directive.Echo })
 }
 
-// help returns the next change for a plan that is short.
-func (of shares) help(p *sharer) *share {
-	need, given, to := amountsOf(p.plan.Report.Short), p.room, (*share)(nil)
+// changes reports whether a share is another one than its plan has.
+func (of shares) changes(to share) bool {
+	d := of.state.link(to.planID).Directive
+	before := d
+	setShare(of.state, &d, of.state.Objective.Plan(to.planID), to)
+	return d != before
+}
+
+// help returns the next change for the i-th of the plans that are short.
+func (of shares) help(short []*sharer, i int) *share {
+	p := short[i]
+	need, given, to := p.needs(), p.room, (*share)(nil)
 	for k := range need {
 		want := need[k] - max(p.rest(k), 0)
 		if need[k] == 0 || want <= 0 {
 			continue
 		}
 		if free := of.free(p, k); free > 0 {
-			given[k] = max(p.room[k], p.spent[k]) + max(min(want, free), free/of.short())
-		} else if most := of.largest(p, k); most != nil && to == nil {
+			given[k] = max(p.room[k], p.spent[k]) + max(min(want, free), free/int64(len(short)))
+		} else if most := of.largest(p, k, short[:i]...); most != nil && to == nil {
 			to = most.without(k, max(want, (most.rest(k)+1)/2))
 		}
 	}
@@ -192,7 +210,7 @@ func (of shares) help(p *sharer) *share {
 		return &share{p.plan.ID, given, p.link.Directive.Wait}
 	}
 	if to == nil && !p.asks() {
-		to = of.leave(p)
+		to = of.leave(p, short[:i])
 	}
 	return to
 }
@@ -204,12 +222,12 @@ func (p *sharer) without(k int, amount int64) *share {
 	return &share{p.plan.ID, room, p.link.Directive.Wait}
 }
 
-// leave returns the change by which p may ask for a raise in the end, nil if another plan asks.
-func (of shares) leave(p *sharer) *share {
+// leave returns the change by which p may ask for a raise in the end, nil if another plan asks, or one before it may.
+func (of shares) leave(p *sharer, before []*sharer) *share {
 	for _, other := range of.plans {
 		switch {
 		case other == p:
-		case other.asks():
+		case other.asks(), !other.link.Directive.Wait && slices.Contains(before, other):
 			return nil
 		case !other.link.Directive.Wait:
 			return &share{other.plan.ID, other.room, true}
@@ -232,8 +250,7 @@ func (of shares) first(p *opt.Plan, beginning int) *share {
 }
 
 // setShare sets a share of p in a directive.
-func (of *sharing) setShare(d *Directive, p *opt.Plan, to share) {
-	s := of.state
+func setShare(s *ObjectiveState, d *Directive, p *opt.Plan, to share) {
 	d.Spent, d.Raised, d.Wait = s.Used.Plus(spentBeside(&s.Objective, p)), s.Raised, to.wait
 	limits := limitsIn(s, p, s.Raised.Highest(p.Report.Raised))
 	left := limits.minus(amountsOf(d.Spent)).minus(to.room)
@@ -280,13 +297,13 @@ func (of *sharing) direct(d *Directive, l *Link, p *opt.Plan) {
 		tellSpent(d, s, p)
 		d.Reserved, d.Wait = opt.Usage{}, false
 	case begins:
-		of.setShare(d, p, *others.first(p, of.beginning))
+		setShare(s, d, p, *others.first(p, of.beginning))
 	case change != nil && change.planID == p.ID:
-		if of.setShare(d, p, *change); *d != before {
+		if setShare(s, d, p, *change); *d != before {
 			d.Echo = d.N + 1
 		}
 	case d.Raised != s.Raised, s.Limited:
-		of.setShare(d, p, share{room: sharerOf(s, l, p).room, wait: d.Wait})
+		setShare(s, d, p, share{room: sharerOf(s, l, p).room, wait: d.Wait})
 	}
 	if begins {
 		l.Shares = true

@@ -156,6 +156,28 @@ func TestObjective_sharesLeaveToAsk(t *testing.T) {
 	s.want("p1 20 wait ?, p2 20")
 }
 
+// What helps no one does not go from plan to plan while one of them asks.
+func TestObjective_sharesRest(t *testing.T) {
+	s := newSharing(t, 2)
+	call := opt.Usage{Output: 1, Calls: 1}
+	needs := func(r *opt.Report) { r.Short = call }
+	s.m.State.Request.Metadata[a2a.ExtensionBudget] = json.RawMessage(`{"tokens":20,"calls":1}`)
+	for range 5 { // each has used its tokens, and one has the call
+		s.report(1, 10, 0, needs)
+		s.report(2, 10, 0, needs)
+	}
+	s.report(1, 10, 0, needs, asks)
+	s.report(2, 10, 0, needs)
+	before := []machine.Directive{s.directive(1), s.directive(2)}
+	for range 5 {
+		s.report(1, 10, 0, needs, asks)
+		s.report(2, 10, 0, needs)
+	}
+	if got := []machine.Directive{s.directive(1), s.directive(2)}; !slices.Equal(got, before) {
+		t.Errorf("directives %+v, want %+v", got, before)
+	}
+}
+
 // A plan that is retried beside another one has only what that leaves it, after all that its attempt before has used.
 func TestObjective_sharesRetry(t *testing.T) {
 	s := newSharing(t, 2)
