@@ -82,6 +82,16 @@ func TestStanding_rpc(t *testing.T) {
 			t.Errorf("%s: the first is %s, want %s", version, got, away)
 		}
 	}
+	again := func(method, params string) string {
+		return s.callIn(t, "1.0", method, strings.Replace(params, "{", `{"metadata":{"longhaul/v1/requestId":"key"},`, 1), as("acme/bob")...).at("result", "id").String()
+	}
+	for method, params := range map[string]string{
+		"standing/make": fmt.Sprintf(order, payGate("m")), "absences/add": `{"deputy":"carol","until":"` + a2a.At(s.world.Now().Add(time.Hour)).String() + `"}`,
+	} {
+		if first, second := again(method, params), again(method, params); first != second {
+			t.Errorf("%s: a repeat makes %s after %s", method, second, first)
+		}
+	}
 	if got := s.call(t, "standing/get", `{"id":"sd-none"}`).at("error", "code").String(); got != "-32000" {
 		t.Errorf("an unknown one has the code %s", got)
 	}

@@ -169,9 +169,10 @@ func (g *Gate) Stepped(at a2a.Time, asked *Gate) Gate {
 
 // postponed returns the ladder of g when its next step is taken at a time.
 func (g *Gate) postponed(at a2a.Time, asked *Gate) []Step {
-	out, opened := slices.Clone(g.Ladder), g.RequestedAt.Millis()/1000
+	begin := g.RequestedAt.Millis() + g.Late // steps were late under earlier rules
+	out, opened := slices.Clone(g.Ladder), begin/1000
 	before := g.Ladder[g.Taken].After
-	now := max(before, (at.Millis()-g.RequestedAt.Millis())/1000)
+	now := max(before, (at.Millis()-begin)/1000)
 	for i := g.Taken + 1; i < len(out); i++ {
 		planned := g.Ladder[i].After
 		next := now + planned - before

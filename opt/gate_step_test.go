@@ -9,6 +9,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/opt"
+	"longhaul/opt/worktime"
 )
 
 const hour = 3600
@@ -124,6 +125,24 @@ func TestGate_Stepped_late(t *testing.T) {
 	again := g.Opened(at(20), 0)
 	if next, _ := again.NextStep(); next.At != at(21) || again.ExpiresAt != at(27) {
 		t.Errorf("opened again, it steps at %v and expires at %v", next.At, again.ExpiresAt)
+	}
+}
+
+// Steps that were late before working time counted after them move those that come later once, not with each step.
+func TestGate_Stepped_lateBefore(t *testing.T) {
+	always := &worktime.Calendar{Name: "always", Offsets: []worktime.Offset{{}}}
+	for day := range 7 {
+		always.Week = append(always.Week, worktime.Interval{Day: day, To: 24 * 60})
+	}
+	asked := &opt.Gate{Kind: opt.Approval, Calendar: always, Ladder: []opt.Step{
+		{Kind: opt.Remind, After: hour, Works: true}, {Kind: opt.Remind, After: 2 * hour, Works: true}, {Kind: opt.Expire, After: 4 * hour, Works: true},
+	}}
+	g := asked.Clocked(a2a.AtMillis(0), true)
+	g = g.Opened(a2a.AtMillis(0), 0)
+	g = g.Stepped(a2a.AtMillis(6*hour*1000), nil)
+	g = g.Stepped(a2a.AtMillis(7*hour*1000), asked)
+	if want := a2a.AtMillis(9 * hour * 1000); g.ExpiresAt != want {
+		t.Errorf("it expires at %v, want %v", g.ExpiresAt, want)
 	}
 }
 

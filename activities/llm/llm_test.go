@@ -260,7 +260,8 @@ func TestExecutor_schema(t *testing.T) {
 	}
 }
 
-// An error of a server fails the attempt, parks the task or fails the task.
+// An error of a server fails the attempt, parks the task or fails the task. After a wait the model is asked again, which
+// quotas and budgets may hold back.
 func TestExecutor_trouble(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -286,7 +287,7 @@ func TestExecutor_trouble(t *testing.T) {
 				got, err := w.Execute(t.Context(), work(fmt.Sprintf(`{"model":%q,"prompt":"x"}`, model)), &executortest.Stream{})
 				var coded *activities.Error
 				switch {
-				case tt.code == "" && (err != nil || got.Park == nil || got.Park.Wait != tt.wait):
+				case tt.code == "" && (err != nil || got.Park == nil || got.Park.Wait != tt.wait || got.Park.Needs != opt.Usage{Output: 1, Cost: 1}):
 					t.Errorf("got %+v, error %v", got, err)
 				case tt.code != "" && (!errors.As(err, &coded) || coded.Code != tt.code):
 					t.Errorf("got %+v, error %v", got, err)

@@ -157,7 +157,9 @@ func (t *task) wait(d time.Duration) (activities.Outcome, error) {
 		d = min(time.Second<<min(t.memo.Waits, 10), 2*time.Minute)
 	}
 	t.memo.Waits++
-	return withMemo(activities.ParkFor(d, nil, "The model is busy."), t.memo), nil
+	o := activities.ParkFor(d, nil, "The model is busy.")
+	o.Park.Needs = turnNeeds
+	return withMemo(o, t.memo), nil
 }
 
 // ask asks a model for one turn, within its timeout. The usage in the reply includes the cost.

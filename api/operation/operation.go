@@ -68,7 +68,7 @@ type request struct {
 // the bindings of JSON, or a [*stream.Stream].
 func (o *Operation) Run(ctx context.Context, s *service.Service, c *call.Call, params *wire.Reader) (any, error) {
 	in := request{c, s, params, o.Family == Page}
-	if o.Family == OPT {
+	if o.Family != Core && o.V03 != "" {
 		c.TakeKey(params.RequestID())
 	}
 	if off := o.refusal(s); off != nil {

@@ -248,10 +248,15 @@ func (j job) handle(in Input) {
 
 // holdBack notes that a quota holds back the activity of the task, and says why.
 func holdBack(j job, text string) {
-	if j.plan.facts().rules < rulesQuotas {
+	w := j.work()
+	switch {
+	case j.plan.facts().rules < rulesQuotas:
+		return
+	case w.AtGate: // it began under earlier rules
+		w.Collects = true
 		return
 	}
-	j.work().Quota = true
+	w.Quota = true
 	show(j, opt.HeldByQuota, text)
 }
 

@@ -101,3 +101,16 @@ func TestPlan_questions(t *testing.T) {
 		t.Errorf("it asks at %v with the timers %+v", g.RequestedAt, b.m.Wants().Timers)
 	}
 }
+
+// A gate at which a leg watches the work elsewhere stays open, also if a quota holds that leg back: a run under earlier
+// rules may have begun it.
+func TestPlan_heldAtGate(t *testing.T) {
+	b := newBudgeted(t, "{}", &opt.Task{})
+	b.end(opt.Outcome{State: opt.TaskAuthRequired, Gate: &opt.Gate{Kind: opt.Credential, Title: "Sign in?"}, Park: &opt.Park{}})
+	before := b.gate(0).ID
+	b.m.State.Work[b.m.State.Plan.Tasks[0].ID].Collects = false
+	b.handle(machine.Held{Key: b.m.Wants().Activities[0].Key, Text: "5 of 5"})
+	if g := b.gate(0); g.ID != before || !b.m.State.Work[b.m.State.Plan.Tasks[0].ID].Collects {
+		t.Errorf("the gate %s is open, want %s, and the leg is to take in work: %+v", g.ID, before, b.m.State.Work)
+	}
+}

@@ -79,7 +79,7 @@ type Assumptions struct {
 	Budget    opt.Budget      // of the message
 	Limits    opt.Limits      // of the server
 	Quotas    access.Quotas   // of the tenant; tasks wait for that of running tasks
-	Used      []access.Use    // of those of what work uses, before it begins; nil: nothing of Quotas
+	Used      []access.Use    // of what work uses, before it begins; nothing of those of Quotas that it lacks
 	Samples   int             // random rehearsals; 0 for 200
 	Steps     int             // that one rehearsal takes at most, and all before the last begins; 0 for 50,000, and no limit
 	Tenant    string          // "" for the default one

@@ -19,6 +19,10 @@ func TestRun_quotasOfUse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	contexts, err := access.Quotas{}.With("cost-per-day=7", "context-cost-in-all=2")
+	if err != nil {
+		t.Fatal(err)
+	}
 	cost, _ := access.Quota("cost-per-day").Spending()
 	work := rehearse.Work{Takes: rehearse.SpreadOf(20 * time.Minute), Cost: rehearse.SpreadOf(opt.Money(3_000_000))}
 	late := time.Date(2026, 3, 1, 23, 30, 0, 0, time.UTC)
@@ -29,6 +33,7 @@ func TestRun_quotasOfUse(t *testing.T) {
 		"alone":         {rehearse.Assumptions{Quotas: quotas}, "cost-per-day at 40m0s: 6.00 of 5.00 used: what comes then waits until 2000-01-02 00:00 UTC."},
 		"over midnight": {rehearse.Assumptions{Quotas: quotas, At: late}, ""},
 		"with others":   {rehearse.Assumptions{Used: []access.Use{{Spending: cost, Used: 3_000_000, Limit: 5_000_000}}, At: late}, "cost-per-day at 20m0s: 6.00 of 5.00 used: what comes then waits until 2026-03-02 00:00 UTC."},
+		"of contexts":   {rehearse.Assumptions{Quotas: contexts, Used: []access.Use{{Spending: cost, Limit: 7_000_000}}}, "context-cost-in-all at 20m0s: 3.00 of 2.00 used: what comes then waits until the limit is raised."},
 		"room":          {rehearse.Assumptions{Quotas: quotas, Used: []access.Use{{Spending: cost, Limit: 7_000_000}}}, ""},
 	} {
 		tt.a.Executors = map[string]rehearse.Work{"": work}

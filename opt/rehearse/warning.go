@@ -139,9 +139,11 @@ func (r *reader) spending(add func(WarningKind, string, time.Duration, string)) 
 // using adds a warning for each quota that the tenant, or the context, has used up with this objective.
 func (r *reader) using(add func(WarningKind, string, time.Duration, string)) {
 	w := r.w
-	list := w.Used
-	if list == nil {
-		list, _ = w.Quotas.Uses(w.Tenant, w.Quotas.Spent(w.Tenant), w.At, func(access.Quota) (int64, error) { return 0, nil })
+	list := slices.Clone(w.Used)
+	for _, s := range w.Quotas.Spent(w.Tenant) {
+		if !slices.ContainsFunc(list, func(u access.Use) bool { return u.Quota == s.Quota }) {
+			list = append(list, access.Use{Spending: s, Limit: w.Quotas.Limit(w.Tenant, s.Quota)})
+		}
 	}
 	for _, u := range list {
 		begin, _ := u.Begins(w.At)

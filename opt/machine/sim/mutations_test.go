@@ -246,7 +246,7 @@ var mutations = []mutation{
 	{"one check decides for several", "../gate_object.go", "count[Accept] >= g.Need", "count[Accept] >= 1"},
 	{"a verdict is an input of the tasks behind the gate", "../plan.go", "len(t.Artifacts) > 0 && !t.Check", "len(t.Artifacts) > 0"},
 	{"what a quota holds back does not say so", "job.go", "show(j, opt.HeldByQuota, text)", "_ = text"},
-	{"what has waited for a quota does not know", "job.go", "j.work().Quota = true", "_ = j"},
+	{"what has waited for a quota does not know", "job.go", "w.Quota = true", "_ = j"},
 	{"a leg that needs more counts as one that takes work in", "job.go", "w.Collects = w.Leg > 0 && w.Needs == opt.Usage{} &&", "w.Collects = w.Leg > 0 &&"},
 	{"a leg that takes work in waits for quotas", "job.go", "w.Collects = w.Leg > 0 &&", "w.Collects = false &&"},
 	{"a human task asks without room in the quotas", "plan_gate.go", "(stands || asked == nil && countsQuestions(s))", "stands"},
