@@ -132,8 +132,11 @@ func (r reordering) checkShown(t *Task) error {
 	}
 	shown := slices.Concat(idsOf(reach(r.after, t, passesOn)), t.Uses)
 	for _, b := range reach(r.old, was, passesOn) {
+		if slices.Contains(shown, b.ID) {
+			continue
+		}
 		elsewhere := func(u *Task) bool { return r.now[u.ID][t.ID] && gets(r.after, u, b.ID) }
-		if u := slices.IndexFunc(r.after.Tasks, elsewhere); u >= 0 && !slices.Contains(shown, b.ID) {
+		if u := slices.IndexFunc(r.after.Tasks, elsewhere); u >= 0 {
 			return r.refuse(t, "has to show the results of %q, which %q gets", b.Name, r.after.Tasks[u].Name)
 		}
 	}
