@@ -104,17 +104,20 @@ func (r reordering) check() error {
 			}
 		}
 	}
-	for _, id := range r.named {
-		t := r.after.Task(id)
-		for _, use := range t.Uses {
-			if !slices.ContainsFunc(t.Dependencies, func(d string) bool { return d == use || r.now[d][use] }) {
-				return r.refuse(t, "has to wait for %q, whose result its input names", r.old.Task(use).Name)
-			}
+	for _, t := range r.after.Tasks {
+		if err := cmp.Or(r.checkUses(t), r.checkShown(t), r.checkResults(t)); err != nil {
+			return err
 		}
 	}
-	for _, t := range r.after.Tasks {
-		if err := cmp.Or(r.checkShown(t), r.checkResults(t)); err != nil {
-			return err
+	return nil
+}
+
+// checkUses refuses that t, if the request names it, does not wait for a task whose result its input names.
+func (r reordering) checkUses(t *Task) error {
+	for _, use := range t.Uses {
+		waits := slices.ContainsFunc(t.Dependencies, func(d string) bool { return d == use || r.now[d][use] })
+		if !waits && slices.Contains(r.named, t.ID) {
+			return r.refuse(t, "has to wait for %q, whose result its input names", r.old.Task(use).Name)
 		}
 	}
 	return nil

@@ -153,7 +153,7 @@ func TestReordered_people(t *testing.T) {
 			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
 		}
 	}
-	// What was put before an approval does not reach what comes after it in a second change.
+	// A task that was put before an approval does not pass its result on behind that in a second change.
 	p := planOf(t, "pending: pending: pending:0 pending:2")
 	p.Tasks[2].Ask = &opt.Gate{Kind: opt.Approval, Form: &opt.GateForm{Object: []string{opt.AllResults}}}
 	first, err := opt.Reordered(p, orderOf(t, p, "0:1"))
