@@ -24,11 +24,9 @@ type slots struct {
 
 // Slots of the SDK that operators do not set. A workflow task that a worker has taken must end within
 // three seconds; those in Temporal's queue may wait. So a worker takes no more than it can do in that
-// time: with a thousand at a time, a long queue had it do tasks whose time was over. And it begins no more
-// workflows than it can continue: on a busy machine, with 32 for each processor, more tasks of those that it
-// keeps waited for the second after which any worker gets them, which replays them.
+// time: with a thousand at a time, a long queue had it do tasks whose time was over.
 const (
-	workflowSlots = 8 // for each processor
+	workflowSlots = 64
 	localSlots    = 1000
 	otherSlots    = 1 // for features of the SDK that are not used
 )

@@ -7,7 +7,6 @@ package worker
 
 import (
 	"cmp"
-	"runtime"
 	"slices"
 	"time"
 
@@ -102,7 +101,7 @@ func New(cfg Config) worker.Worker {
 		g.all = append(g.all, pushes)
 	}
 	if serves(WorkQueue) {
-		workflowTasks := newQuietSlots(fixedSlots(workflowSlots*runtime.GOMAXPROCS(0)), forgetWorkflows)
+		workflowTasks := newQuietSlots(fixedSlots(workflowSlots), forgetWorkflows)
 		g.all, g.quiet = append(g.all, cfg.workWorker(a, slots.tuner(workflowTasks))), workflowTasks.quiet
 	}
 	g.Worker = g.all[len(g.all)-1]
