@@ -1,6 +1,7 @@
 package opt
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -103,34 +104,67 @@ func (r reordering) check() error {
 			}
 		}
 	}
-	for _, id := range r.named {
-		t := r.after.Task(id)
-		for _, use := range t.Uses {
-			if !slices.ContainsFunc(t.Dependencies, func(d string) bool { return d == use || r.now[d][use] }) {
-				return r.refuse(t, "has to wait for %q, whose result its input names", r.old.Task(use).Name)
-			}
-		}
-		if err := r.checkResults(t); err != nil {
+	for _, t := range r.after.Tasks {
+		if err := cmp.Or(r.checkUses(t), r.checkShown(t), r.checkResults(t)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// checkResults refuses results that reach t past the approvals before it: of tasks that it has not waited for, and
+// checkUses refuses that t, if the request names it, does not wait for a task whose result its input names.
+func (r reordering) checkUses(t *Task) error {
+	for _, use := range t.Uses {
+		waits := slices.ContainsFunc(t.Dependencies, func(d string) bool { return d == use || r.now[d][use] })
+		if !waits && slices.Contains(r.named, t.ID) {
+			return r.refuse(t, "has to wait for %q, whose result its input names", r.old.Task(use).Name)
+		}
+	}
+	return nil
+}
+
+// checkShown refuses that t, a check, is about other results than before, and that t, an approval, no longer shows
+// results that tasks after it get from elsewhere as well.
+func (r reordering) checkShown(t *Task) error {
+	was := r.old.Task(t.ID)
+	if t.Check && !sameTasks(idsOf(r.old.Before(was)), idsOf(r.after.Before(t))) {
+		return r.refuse(t, "checks the results before it, and keeps its order")
+	}
+	if !isApproval(t) {
+		return nil
+	}
+	shown := slices.Concat(idsOf(reach(r.after, t, passesOn)), t.Uses)
+	for _, b := range reach(r.old, was, passesOn) {
+		if slices.Contains(shown, b.ID) {
+			continue
+		}
+		elsewhere := func(u *Task) bool { return r.now[u.ID][t.ID] && gets(r.after, u, b.ID) }
+		if u := slices.IndexFunc(r.after.Tasks, elsewhere); u >= 0 {
+			return r.refuse(t, "has to show the results of %q, which %q gets", b.Name, r.after.Tasks[u].Name)
+		}
+	}
+	return nil
+}
+
+// checkResults refuses results that reach t past the approvals before it: those that it has not got so far, of tasks
 // that do not come after these approvals. Of the task right after an approval a client controls no input at all.
 func (r reordering) checkResults(t *Task) error {
 	was := r.old.Task(t.ID)
 	released := passedOn(r.old, was)
+	for _, g := range released {
+		if !slices.Contains(idsOf(passedOn(r.after, t)), g.ID) {
+			return r.refuse(t, "has to stay right after the approval %q", g.Name)
+		}
+	}
 	for _, b := range r.after.Before(t) {
-		if r.was[t.ID][b.ID] {
+		if gets(r.old, was, b.ID) {
 			continue
 		}
 		if isApproval(t) && !(t.Ask.Form != nil && slices.Contains(t.Ask.Form.Object, AllResults)) {
 			return r.refuse(t, "is an approval that does not show the results of %q", b.Name)
 		}
 		for _, g := range r.old.Tasks {
-			if isApproval(g) && r.was[t.ID][g.ID] && (slices.Contains(released, g) || !r.now[b.ID][g.ID]) {
+			if isApproval(g) && g.ID != b.ID && r.was[t.ID][g.ID] && (slices.Contains(released, g) || !r.now[b.ID][g.ID]) {
 				return r.refuse(t, "comes after the approval %q, which is not about the results of %q", g.Name, b.Name)
 			}
 		}
@@ -140,16 +174,42 @@ func (r reordering) checkResults(t *Task) error {
 
 func isApproval(t *Task) bool { return t.Ask != nil && t.Ask.Kind == Approval }
 
+// passesOn reports whether those that come after t may get the results before it.
+func passesOn(t *Task) bool { return t.Ask != nil || t.Check }
+
+// gets reports whether t comes right after the task with an id, or its input names the result of that.
+func gets(p *Plan, t *Task, id string) bool {
+	return slices.Contains(t.Uses, id) || slices.Contains(idsOf(p.Before(t)), id)
+}
+
+func idsOf(tasks []*Task) (ids []string) {
+	for _, t := range tasks {
+		ids = append(ids, t.ID)
+	}
+	return ids
+}
+
 // passedOn lists the approvals right before t, and those right before others that ask people there, in whose place
 // no other work can stand.
-func passedOn(p *Plan, t *Task) (out []*Task) {
-	for _, b := range p.Before(t) {
-		if isApproval(b) {
-			out = append(out, b)
-		} else if b.Ask != nil {
-			out = append(out, passedOn(p, b)...)
+func passedOn(p *Plan, t *Task) []*Task {
+	asks := func(b *Task) bool { return b.Ask != nil && !isApproval(b) }
+	return slices.DeleteFunc(reach(p, t, asks), func(b *Task) bool { return !isApproval(b) })
+}
+
+// reach lists the tasks right before t, and those right before the ones among them that let through, each once: the
+// number of paths through a plan is exponential.
+func reach(p *Plan, t *Task, through func(*Task) bool) (out []*Task) {
+	var visit func(*Task)
+	visit = func(t *Task) {
+		for _, b := range p.Before(t) {
+			if !slices.Contains(out, b) {
+				if out = append(out, b); through(b) {
+					visit(b)
+				}
+			}
 		}
 	}
+	visit(t)
 	return out
 }
 

@@ -133,6 +133,11 @@ func TestReordered_people(t *testing.T) {
 		{"the approval by name", nil, mail + ":" + pay + "," + approve, ""},
 		{"before what its input names", asks, mail + ":" + approve + " ", ""},
 		{"later than others", nil, other + ":" + mail, ""},
+		{"a result from before the approval, right behind it", nil, pay + ":" + approve + "," + draft, "which is not about the results of"},
+		{"another result before the approval, and past it", all, approve + ":" + other + " " + other + ":" + draft, "has to show the results of"},
+		{"another result before the approval", func(p *opt.Plan) { all(p); p.Tasks[5].Uses = nil }, approve + ":" + other + " " + other + ":" + draft, ""},
+		{"no longer right behind the approval", func(p *opt.Plan) { p.Tasks[3].Dependencies = append(p.Tasks[3].Dependencies, p.Tasks[4].ID) }, pay + ":" + note, "has to stay right after"},
+		{"a check of something else", func(p *opt.Plan) { p.Tasks[1].Check = true }, other + ":" + draft, "keeps its order"},
 	} {
 		p := plan(t)
 		if tt.set != nil {
@@ -148,9 +153,18 @@ func TestReordered_people(t *testing.T) {
 			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
 		}
 	}
-	p := planOf(t, "completed: pending: pending:0,1")
+	// A task that was put before an approval does not pass its result on behind that in a second change.
+	p := planOf(t, "pending: pending: pending:0 pending:2")
+	p.Tasks[2].Ask = &opt.Gate{Kind: opt.Approval, Form: &opt.GateForm{Object: []string{opt.AllResults}}}
+	first, err := opt.Reordered(p, orderOf(t, p, "0:1"))
+	if err = errors.Join(err, p.Apply(opt.Event{Kind: opt.TasksOrdered, Order: first})); err != nil {
+		t.Fatal(err)
+	}
+	_, err = opt.Reordered(p, orderOf(t, p, "3:2,1"))
+	wantSpecError(t, err, "tasks[0].dependencies")
+	p = planOf(t, "completed: pending: pending:0,1")
 	p.Tasks[2].Uses = []string{p.Tasks[0].ID}
-	_, err := opt.Reordered(p, orderOf(t, p, "2:1"))
+	_, err = opt.Reordered(p, orderOf(t, p, "2:1"))
 	if wantSpecError(t, err, "tasks[0].dependencies"); err != nil && !strings.Contains(err.Error(), "whose result its input names") {
 		t.Error(err)
 	}

@@ -26,7 +26,8 @@ func TestRecord_planRewound(t *testing.T) {
 		piece := s.piece(0, 0, "a", "made", false)
 		plan.record(opt.Event{Kind: opt.PlanStarted, PlanID: s.plan(0)}, s.moved(0, 0, opt.TaskWorking), asked,
 			s.moved(0, 0, opt.TaskWorking), piece, s.moved(0, 0, opt.TaskCompleted), s.moved(0, 1, opt.TaskWorking), later,
-			opt.Event{Kind: opt.TasksAdded, PlanID: s.plan(0), Tasks: []*opt.Task{{ID: s.task(0, 3), Index: 3, State: opt.TaskPending}}})
+			opt.Event{Kind: opt.TasksAdded, PlanID: s.plan(0), Tasks: []*opt.Task{{ID: s.task(0, 3), Index: 3, State: opt.TaskPending}}},
+			opt.Event{Kind: opt.TasksOrdered, PlanID: s.plan(0), Order: []opt.TaskOrder{{ID: s.task(0, 2), Dependencies: []string{s.task(0, 0)}}}})
 
 		p := planAdded(s.objective, 0, 3).Plan
 		p.Started, p.Status = true, opt.PlanBlocked
@@ -47,7 +48,10 @@ func TestRecord_planRewound(t *testing.T) {
 			t.Errorf("the second task is %s with %d gates, want pending", v.State, len(v.Gates))
 		}
 		fails(t, "the task that was added is there", opt.ErrUnknown)(s.j.Task(t.Context(), tenant, s.task(0, 3), shown.TaskWant{}))
-		if n := len(s.events()); n != 13 {
+		if v := s.view(s.task(0, 2)); v.Dependencies != nil {
+			t.Errorf("the third task waits for %q, want what comes before it in the list", v.Dependencies)
+		}
+		if n := len(s.events()); n != 14 {
 			t.Errorf("%d events, want those from before and two more", n)
 		}
 

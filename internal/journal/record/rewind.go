@@ -121,7 +121,8 @@ func setTask(r *rows, e *entry, id string, t *opt.Task) {
 		}
 		moveTask(r, &entry{Event: moved, status: r.Encode(moved.Status != nil, moved.Status), gate: gate})
 	}
-	r.Do("UPDATE tasks SET fence = 0, link = $2, follow = $3 WHERE id = $1", id, t.Link, db.Flag(t.Follow))
+	r.Do("UPDATE tasks SET fence = 0, link = $2, follow = $3, dependencies = $4 WHERE id = $1",
+		id, t.Link, db.Flag(t.Follow), r.Encode(t.Dependencies != nil, t.Dependencies))
 }
 
 // setArtifacts sets the artifacts of a task of a plan. The root task shows those that it has
