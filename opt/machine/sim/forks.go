@@ -81,9 +81,11 @@ func followsTaken(w *world, o *opt.Objective, p *opt.Plan, t *opt.Task) {
 	}
 }
 
-// asked reports whether a gate has opened at a task of the original.
+// asked reports whether people were asked about the work of a task of the original, and not only about its budget.
 func (f forked) asked(taskID string) bool {
-	return slices.ContainsFunc(f.events, func(e opt.Event) bool { return e.Kind == opt.TaskMoved && e.TaskID == taskID && e.Gate != nil })
+	return slices.ContainsFunc(f.events, func(e opt.Event) bool {
+		return e.Kind == opt.TaskMoved && e.TaskID == taskID && e.Gate != nil && !e.Gate.Budget
+	})
 }
 
 // completed reports whether a task was completed in the original, or the original has taken it over.
