@@ -250,7 +250,7 @@ func (j job) handle(in Input) {
 func holdBack(j job, text string) {
 	w := j.work()
 	switch {
-	case j.plan.facts().rules < rulesQuotas:
+	case j.plan.facts().rules < rulesQuotas, w.stops(): // or the task has ended by hand
 		return
 	case w.AtGate: // it began under earlier rules
 		w.Collects = true

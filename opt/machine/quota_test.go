@@ -47,6 +47,20 @@ func TestPlan_held(t *testing.T) {
 	b.want("completed", 0)
 }
 
+// A step that is held back after a client has ended its task changes nothing.
+func TestPlan_heldTooLate(t *testing.T) {
+	b := newBudgeted(t, "{}", &opt.Task{})
+	ends := opt.Command{ID: "c1", Kind: opt.MoveTask, PlanID: b.m.State.Plan.ID, TaskID: task(1, 0), Status: string(opt.TaskCompleted)}
+	b.handle(machine.Directed{Directive: machine.Directive{N: 2, Start: true, Since: 1000, Command: ends.ID}, Command: &ends})
+	b.held("5 of 5")
+	for _, e := range b.events {
+		if e.Reason == opt.HeldByQuota {
+			t.Errorf("a quota moves it from %s to %s", e.From, e.To)
+		}
+	}
+	b.want("completed", 1)
+}
+
 // A leg that needs no more than the one before takes in work that was begun; another attempt begins it again.
 func TestPlan_collects(t *testing.T) {
 	b := newBudgeted(t, "{}", &opt.Task{})
