@@ -178,6 +178,17 @@ func AddUsed(o *Objective, taskID string, u Usage) {
 	}
 }
 
+// UsedByPlans returns what the plans of o have used, by their ids, without those that have used nothing.
+func (o *Objective) UsedByPlans() map[string]Usage {
+	used := map[string]Usage{}
+	for _, p := range o.Plans {
+		if !p.Used.IsZero() {
+			used[p.ID] = p.Used.Usage
+		}
+	}
+	return used
+}
+
 // SetBudgets sets what readers see of the budgets of t, a task of o, and of o.
 func SetBudgets(o *Objective, t *Task, to Budgets) {
 	t.Used.Limit = to.Task

@@ -42,7 +42,7 @@ func TestJournal_Costs(t *testing.T) {
 		equal(t, "the view of the root task", got.Used, s.view(o.RootID()).Used)
 		kept, err := j.Kept(t.Context(), o.Tenant, o.ID)
 		must(t, err)
-		equal(t, "for a retry", []opt.Usage{got.Used.Usage, p.Used.Usage}, []opt.Usage{kept.Used, kept.Objective.Plans[0].Used.Usage})
+		equal(t, "for a retry", []opt.Usage{got.Used.Usage, p.Used.Usage}, []opt.Usage{kept.Used, kept.UsedBy[p.ID]})
 
 		other := newObjective()
 		other.Tenant = "globex"

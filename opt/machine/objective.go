@@ -58,7 +58,7 @@ func RestoreObjective(kept opt.Kept, idleFor int64, rules int) *Objective {
 		header := *p
 		header.Tasks, header.Report = nil, &opt.Report{Attempt: p.Run, Status: p.Status, Reason: p.Reason, Results: p.Results(), Approved: approvals(p)}
 		s.Objective.Plans = append(s.Objective.Plans, &header)
-		s.Links = append(s.Links, &Link{PlanID: p.ID, Begun: true, Before: p.Used.Usage})
+		s.Links = append(s.Links, &Link{PlanID: p.ID, Begun: true, Before: kept.UsedBy[p.ID]})
 	}
 	return m
 }

@@ -201,10 +201,10 @@ func TestObjective_sharesRetry(t *testing.T) {
 // The budget of a plan counts what its attempts have used also when its objective had ended.
 func TestObjective_sharesRestored(t *testing.T) {
 	failed := &opt.Plan{ID: plan(1), ObjectiveID: objectiveID, Status: opt.PlanFailed, Tasks: []*opt.Task{{ID: task(1, 0), State: opt.TaskFailed}}}
-	failed.Used.Output = 9
-	m := machine.RestoreObjective(opt.Kept{Objective: opt.Objective{
+	kept := opt.Kept{UsedBy: map[string]opt.Usage{plan(1): {Output: 9}}, Objective: opt.Objective{
 		ID: objectiveID, Status: opt.ObjectiveFailed, Root: opt.TaskFailed, Started: true, Attempt: 1, Plans: []*opt.Plan{failed},
-	}}, 0, machine.Rules)
+	}}
+	m := machine.RestoreObjective(kept, 0, machine.Rules)
 	m.Handle(a2a.AtMillis(1), machine.Command{Command: opt.Command{ID: "c", Kind: opt.UpdateObjective, Status: string(opt.ObjectiveSubmitted)}})
 	if l := m.State.Links[0]; l.Begun || l.Before.Output != 9 {
 		t.Errorf("link %+v", l)

@@ -40,12 +40,13 @@ type row struct {
 	objective opt.Objective // with its plans and their tasks
 	request   *a2a.Message
 	given     []opt.PlanSpec
-	answered  map[string]bool // commands
-	used      opt.Usage       // by all work on the objective
-	heard     []string        // letters that the objective has judged
-	closed    bool            // its latest attempt has ended
-	changed   int64           // when
-	kept      int64           // when a client has last asked for another attempt
+	answered  map[string]bool      // commands
+	used      opt.Usage            // by all work on the objective
+	usedBy    map[string]opt.Usage // by its plans
+	heard     []string             // letters that the objective has judged
+	closed    bool                 // its latest attempt has ended
+	changed   int64                // when
+	kept      int64                // when a client has last asked for another attempt
 }
 
 // terminated reports whether the journal shows that a plan was ended by an operator.
@@ -204,7 +205,7 @@ func (j *journal) kept(objectiveID string) opt.Kept {
 	r := j.rows[objectiveID]
 	k := opt.Kept{Objective: r.objective, Request: r.request, Given: r.given, Recorded: map[string]int64{objectiveID: j.last[objectiveID]}}
 	k.Objective.Root = j.roots[r.objective.RootID()]
-	k.Heard, k.Used = r.heard, r.used
+	k.Heard, k.Used, k.UsedBy = r.heard, r.used, r.usedBy
 	k.Epochs = maps.Clone(j.epochs)
 	for source, n := range j.last {
 		k.Recorded[source] = n

@@ -183,7 +183,7 @@ var mutations = []mutation{
 	{"plans at the same time ask for raises", "spending.go", "return !s.state.Directive.Wait || s.state.Alone", "return true"},
 	{"leave to ask goes to others before the gate is answered", "share.go", "case other.asks(), ", "case "},
 	{"a plan forgets what its attempts have used", "objective_command.go", "Before: l.Before.Plus(spent)", "Before: l.Before"},
-	{"a restored plan forgets what its attempts have used", "objective.go", "Before: p.Used.Usage", ""},
+	{"a restored plan forgets what its attempts have used", "objective.go", "Before: kept.UsedBy[p.ID]", ""},
 	{"a plan exceeds its own budget", "spending.go", "list = append(list, purse{own, ofPlan, used, used, true, true})", "_, _ = own, used"},
 	{"a gate about the budget of a plan raises the other", "spending.go", "return &s.state.RaisedOwn, own", "return &s.state.Raised, own"},
 	{"a plan does not report that it is short", "directive.go", " && a.Short == b.Short", ""},

@@ -117,7 +117,7 @@ func (j *journal) store(source, objectiveID string, e opt.Event) {
 }
 
 func (j *journal) open(objectiveID string, e opt.Event) {
-	j.rows[objectiveID] = &row{objective: *e.Objective, request: e.Message, given: e.Given, answered: map[string]bool{}}
+	j.rows[objectiveID] = &row{objective: *e.Objective, request: e.Message, given: e.Given, answered: map[string]bool{}, usedBy: map[string]opt.Usage{}}
 	j.order = append(j.order, objectiveID)
 	j.roots[e.TaskID] = opt.TaskSubmitted
 }
@@ -153,9 +153,7 @@ func (j *journal) storeKind(source string, r *row, e opt.Event) {
 	o := &r.objective
 	if e.Usage != nil && (e.Kind == opt.UsageAdded || e.Gate != nil) {
 		r.used = r.used.Plus(*e.Usage)
-		if p := o.Plan(e.PlanID); p != nil {
-			p.Used.Usage = p.Used.Plus(*e.Usage)
-		}
+		r.usedBy[e.PlanID] = r.usedBy[e.PlanID].Plus(*e.Usage)
 	}
 	switch e.Kind {
 	case opt.ObjectiveRetried:
