@@ -383,19 +383,6 @@ func (d *driver) running(taskID string) (*run, *machine.Activity) {
 	return nil, nil
 }
 
-// nextTimer returns when the next timer is due; ok is false if there is none.
-func (d *driver) nextTimer() (at time.Time, ok bool) {
-	for _, id := range d.order {
-		r := d.runs[id]
-		for _, timer := range r.m.Wants().Timers {
-			if due := timer.At.Time(); !r.elapsed[timer.Key] && (!ok || due.Before(at)) {
-				at, ok = due, true
-			}
-		}
-	}
-	return at, ok
-}
-
 // fireNextTimer fires the next due timer of r.
 func (d *driver) fireNextTimer(r *run) bool {
 	for _, timer := range r.m.Wants().Timers {

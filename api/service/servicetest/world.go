@@ -469,13 +469,6 @@ func (w *World) Planned(objectiveID string, made Made) {
 	w.t.Fatalf("no planner works on %s", objectiveID)
 }
 
-// Due returns when the next timer is due; ok is false if there is none.
-func Due(w *World) (at time.Time, ok bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.driver.nextTimer()
-}
-
 // Advance advances the time and fires due timers.
 func (w *World) Advance(d time.Duration) {
 	w.mu.Lock()
