@@ -427,6 +427,7 @@ func (m *Objective) onLetter(l opt.Letter) {
 	switch {
 	case e.Verdict != opt.Noted:
 	case starts:
+		s.Limited = s.Limited || s.Rules >= rulesShares && limited(s) // plans that have begun keep the budget of the request before
 		s.Request, s.Starter = &l.Message, l.Principal
 		m.start(l.QueuedAt)
 	default:

@@ -327,3 +327,27 @@ func (b *budgeted) said() (text string) {
 	}
 	return text
 }
+
+// A message that starts an objective again takes the place of the request. Plans whose workflows have begun before keep
+// the budget of that, and learn what others use.
+func TestObjective_sharesReplaced(t *testing.T) {
+	failed := func(n int) *opt.Plan {
+		return &opt.Plan{ID: plan(n), ObjectiveID: objectiveID, Dependencies: []string{}, Status: opt.PlanFailed, Tasks: []*opt.Task{{ID: task(n, 0), State: opt.TaskFailed}}}
+	}
+	m := machine.RestoreObjective(opt.Kept{
+		Objective: opt.Objective{ID: objectiveID, Status: opt.ObjectiveFailed, Root: opt.TaskFailed, Started: true, Attempt: 1, Plans: []*opt.Plan{failed(1), failed(2)}},
+		Request:   &a2a.Message{MessageID: "m", Metadata: a2a.Metadata{a2a.ExtensionBudget: json.RawMessage(`{"tokens":20}`)}},
+	}, 0, machine.Rules)
+	s := &sharing{T: t, m: m}
+	m.Handle(a2a.AtMillis(1000), machine.Command{Command: opt.Command{ID: "c", Kind: opt.UpdateObjective, Status: string(opt.ObjectiveSubmitted)}})
+	for i := range 2 {
+		m.Handle(a2a.AtMillis(1000), machine.ChildStarted{PlanID: plan(i + 1), Attempt: m.State.Links[i].Start.Run, N: s.directive(i + 1).N})
+	}
+	m.Handle(a2a.AtMillis(1000), machine.Letter{Letter: opt.Letter{
+		ObjectiveID: objectiveID, TaskID: m.State.Objective.RootID(), Begins: true, Message: a2a.Message{MessageID: "again"},
+	}})
+	s.report(2, 9, 0, ends, func(r *opt.Report) { r.Attempt = m.State.Objective.Plan(plan(2)).Run })
+	if got := s.directive(1).Spent.Output; got != 9 {
+		t.Errorf("p1 knows of %d tokens", got)
+	}
+}
