@@ -55,7 +55,7 @@ type Kept struct {
 	Epochs    map[string]int   `json:"epochs,omitempty"`   // the latest epoch, by the name of a source that has begun another one
 	Answered  []string         `json:"answered,omitempty"` // ids of the commands that were answered
 	Used      Usage            `json:"used,omitzero"`      // by all work on it so far
-	UsedBy    map[string]Usage `json:"usedBy,omitempty"`   // likewise, by a plan, by its id; see [Objective.UsedByPlans]
+	UsedBy    map[string]Usage `json:"usedBy,omitempty"`   // likewise, by a plan, by its id; see [UsedBy]
 	Heard     []string         `json:"heard,omitempty"`    // ids of the letters that the objective itself has judged, as Letter.ID returns them
 }
 

@@ -178,10 +178,10 @@ func AddUsed(o *Objective, taskID string, u Usage) {
 	}
 }
 
-// UsedByPlans returns what the plans of o have used, by their ids, without those that have used nothing.
-func (o *Objective) UsedByPlans() map[string]Usage {
+// UsedBy returns what plans have used, by their ids, without those that have used nothing.
+func UsedBy(plans []*Plan) map[string]Usage {
 	used := map[string]Usage{}
-	for _, p := range o.Plans {
+	for _, p := range plans {
 		if !p.Used.IsZero() {
 			used[p.ID] = p.Used.Usage
 		}

@@ -22,7 +22,7 @@ func (j objectiveReader) Kept(ctx context.Context, tenant, objectiveID string) (
 		}
 		s := &db.Steps{C: c}
 		addWork(s, o)
-		kept.Objective, kept.Used, kept.UsedBy = *o, o.Used.Usage, o.UsedByPlans()
+		kept.Objective, kept.Used, kept.UsedBy = *o, o.Used.Usage, opt.UsedBy(o.Plans)
 		addRequest(s, &kept)
 		addHandled(s, &kept)
 		if kept.Recorded, err = record.LastNumbers(c, o.ID); err != nil {
