@@ -182,7 +182,7 @@ func AddUsed(o *Objective, taskID string, u Usage) {
 func UsedBy(plans []*Plan) map[string]Usage {
 	used := map[string]Usage{}
 	for _, p := range plans {
-		if !p.Used.IsZero() {
+		if !p.Used.Usage.IsZero() {
 			used[p.ID] = p.Used.Usage
 		}
 	}

@@ -427,8 +427,7 @@ func (m *Objective) onLetter(l opt.Letter) {
 	switch {
 	case e.Verdict != opt.Noted:
 	case starts:
-		s.Limited = s.Limited || s.Rules >= rulesShares && limited(s) // plans that have begun keep the budget of the request before
-		s.Request, s.Starter = &l.Message, l.Principal
+		replaceRequest(s, l)
 		m.start(l.QueuedAt)
 	default:
 		s.Notes = append(s.Notes, authored(l.Message, l.Principal))

@@ -156,6 +156,12 @@ func (s *ObjectiveState) Asked() *a2a.Message {
 	return &message
 }
 
+// replaceRequest has a message take the place of the request. Plans that have begun keep the budget of the one before.
+func replaceRequest(s *ObjectiveState, l opt.Letter) {
+	s.Limited = s.Limited || s.Rules >= rulesShares && limited(s)
+	s.Request, s.Starter = &l.Message, l.Principal
+}
+
 // shapedBy notes that a principal has shaped the work.
 func (s *ObjectiveState) shapedBy(principal string) {
 	o := &s.Objective

@@ -329,7 +329,7 @@ func (b *budgeted) said() (text string) {
 }
 
 // A message that starts an objective again takes the place of the request. Plans whose workflows have begun before keep
-// the budget of that, and learn what others use.
+// the budget of that, and hear what others use.
 func TestObjective_sharesReplaced(t *testing.T) {
 	failed := func(n int) *opt.Plan {
 		return &opt.Plan{ID: plan(n), ObjectiveID: objectiveID, Dependencies: []string{}, Status: opt.PlanFailed, Tasks: []*opt.Task{{ID: task(n, 0), State: opt.TaskFailed}}}
@@ -348,6 +348,6 @@ func TestObjective_sharesReplaced(t *testing.T) {
 	}})
 	s.report(2, 9, 0, ends, func(r *opt.Report) { r.Attempt = m.State.Objective.Plan(plan(2)).Run })
 	if got := s.directive(1).Spent.Output; got != 9 {
-		t.Errorf("p1 knows of %d tokens", got)
+		t.Errorf("p1 has heard of %d tokens", got)
 	}
 }

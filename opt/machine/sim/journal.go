@@ -49,6 +49,13 @@ type row struct {
 	kept      int64                // when a client has last asked for another attempt
 }
 
+// usedByPlans returns what the plans have used that were not replaced.
+func (r *row) usedByPlans() map[string]opt.Usage {
+	used := maps.Clone(r.usedBy)
+	maps.DeleteFunc(used, func(id string, _ opt.Usage) bool { return r.objective.Plan(id) == nil })
+	return used
+}
+
 // terminated reports whether the journal shows that a plan was ended by an operator.
 func (r *row) terminated(planID string) bool {
 	p := r.objective.Plan(planID)
@@ -205,7 +212,7 @@ func (j *journal) kept(objectiveID string) opt.Kept {
 	r := j.rows[objectiveID]
 	k := opt.Kept{Objective: r.objective, Request: r.request, Given: r.given, Recorded: map[string]int64{objectiveID: j.last[objectiveID]}}
 	k.Objective.Root = j.roots[r.objective.RootID()]
-	k.Heard, k.Used, k.UsedBy = r.heard, r.used, r.usedBy
+	k.Heard, k.Used, k.UsedBy = r.heard, r.used, r.usedByPlans()
 	k.Epochs = maps.Clone(j.epochs)
 	for source, n := range j.last {
 		k.Recorded[source] = n
