@@ -45,12 +45,10 @@ func (p *Plan) step() (PlanStatus, string) {
 func (p *Plan) wants() (PlanStatus, string) {
 	done := len(p.Tasks) > 0 && !p.open() // a plan without tasks waits for some
 	switch {
-	case p.Status.Ended(), p.Stopping != "" && p.open():
+	case p.Status.Ended():
 		return p.Status, p.Reason
-	case p.Stopping == Replanned, p.Stopping != "" && p.Stopping != PlanCanceled && p.Status != PlanWorking:
-		return PlanSkipped, p.Stopping
 	case p.Stopping != "":
-		return PlanFailed, stoppedBy(p)
+		return wantsStopped(p)
 	case !p.Started && !p.begun():
 		return p.Status, p.Reason
 	case p.OnHold() && !done:
@@ -68,6 +66,17 @@ func (p *Plan) wants() (PlanStatus, string) {
 	default:
 		return PlanBlocked, blockedBy(p.Tasks)
 	}
+}
+
+// wantsStopped returns the status and reason of a plan that is being stopped.
+func wantsStopped(p *Plan) (PlanStatus, string) {
+	switch {
+	case p.open():
+		return p.Status, p.Reason
+	case p.Stopping == Replanned, p.Stopping != PlanCanceled && p.Status != PlanWorking:
+		return PlanSkipped, p.Stopping
+	}
+	return PlanFailed, stoppedBy(p)
 }
 
 // begun reports whether a client has begun the work of p by hand. Tasks completed

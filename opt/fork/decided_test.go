@@ -1,7 +1,6 @@
 package fork_test
 
 import (
-	"encoding/json"
 	"testing"
 
 	"longhaul/a2a"
@@ -200,18 +199,7 @@ func TestPoint_Fork_keepsOfFork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plans, err := second.Objective.NewPlans(second.Plans, a2a.Time{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	doc, err := json.Marshal(plans[0]) // as it is stored
-	if err != nil {
-		t.Fatal(err)
-	}
-	stored := &opt.Plan{}
-	if err := json.Unmarshal(doc, stored); err != nil {
-		t.Fatal(err)
-	}
+	stored := firstPlan(t, second)
 	asked := stored.Tasks[1]
 	begin := story{{Kind: opt.ObjectiveOpened, Objective: &second.Objective, Message: second.Message}, {Kind: opt.PlanAdded, PlanID: stored.ID, Plan: stored}}
 	record := opt.Decision{

@@ -98,18 +98,14 @@ func deciders(o opt.Opening, object string) (out string) {
 	return out
 }
 
-// A fork of a fork has the decision of the first original, until its own gate was decided about the object.
-func TestPoint_Fork_originalOfFork(t *testing.T) {
-	s := begun(asking()).does(task(0), "A").decides(task(1), "bob", "sha256:x").decides(task(1), "bob", "sha256:y")
-	o, err := fork.At(s, len(s)).Fork(other, fork.Change{})
-	if err != nil {
-		t.Fatal(err)
-	}
+// firstPlan returns the first plan of a fork as it is stored.
+func firstPlan(t *testing.T, o opt.Opening) *opt.Plan {
+	t.Helper()
 	plans, err := o.Objective.NewPlans(o.Plans, a2a.Time{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc, err := json.Marshal(plans[0]) // as it is stored
+	doc, err := json.Marshal(plans[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,6 +113,17 @@ func TestPoint_Fork_originalOfFork(t *testing.T) {
 	if err := json.Unmarshal(doc, stored); err != nil {
 		t.Fatal(err)
 	}
+	return stored
+}
+
+// A fork of a fork has the decision of the first original, until its own gate was decided about the object.
+func TestPoint_Fork_originalOfFork(t *testing.T) {
+	s := begun(asking()).does(task(0), "A").decides(task(1), "bob", "sha256:x").decides(task(1), "bob", "sha256:y")
+	o, err := fork.At(s, len(s)).Fork(other, fork.Change{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored := firstPlan(t, o)
 	again := story{{Kind: opt.ObjectiveOpened, Objective: &o.Objective, Message: o.Message}, {Kind: opt.PlanAdded, PlanID: stored.ID, Plan: stored}}
 	again = again.decides(stored.Tasks[1].ID, "dora", "sha256:y")
 	third := other

@@ -49,14 +49,11 @@ func (d Directive) assumed(r opt.Report) (opt.PlanStatus, string) {
 	switch {
 	case r.Status.Ended() || r.Directive >= d.N || d.Stop != "":
 		return r.Status, r.Reason
-	case d.Start && fresh:
-		if d.Paused {
-			return opt.PlanBlocked, opt.BlockedByOperator
-		}
-		return opt.PlanWorking, ""
-	case d.Hold && fresh:
+	case fresh && d.Start:
+		return d.assumedStart()
+	case fresh && d.Hold:
 		return opt.PlanBlocked, opt.BlockedByDependencies
-	case waits && !d.Hold:
+	case waits:
 		return opt.PlanPending, ""
 	case d.Paused && r.Started && r.Status == opt.PlanWorking:
 		return opt.PlanBlocked, opt.BlockedByOperator
@@ -64,6 +61,14 @@ func (d Directive) assumed(r opt.Report) (opt.PlanStatus, string) {
 		return opt.PlanWorking, ""
 	}
 	return r.Status, r.Reason
+}
+
+// assumedStart is assumed for a plan that d starts.
+func (d Directive) assumedStart() (opt.PlanStatus, string) {
+	if d.Paused {
+		return opt.PlanBlocked, opt.BlockedByOperator
+	}
+	return opt.PlanWorking, ""
 }
 
 // sameReport reports whether b has no news for an objective that knows a.

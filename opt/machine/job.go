@@ -360,10 +360,7 @@ func (j job) ended(in Ended) {
 		j.drop()
 	case answered: // what the leg has seen, the next one sees again
 		j.answered()
-	case w.Elsewhere != nil && in.Failed == nil:
-		w.Returned = cmp.Or(w.Returned, &out)
-		j.beginReturning()
-	case in.Failed != nil && w.Returned != nil && !w.Returning:
+	case w.returns(in):
 		j.beginReturning()
 	case stopped && (w.Returned == nil || w.Returning) && (in.Failed != nil || !out.State.Ended()):
 		j.stopped(e)
@@ -372,6 +369,16 @@ func (j job) ended(in Ended) {
 	default:
 		j.returned(out, e)
 	}
+}
+
+// returns reports whether a leg that checks the outcome of work elsewhere follows on the end of an activity, and
+// keeps the outcome, unless a callback has brought one.
+func (w *Work) returns(in Ended) bool {
+	if w.Elsewhere != nil && in.Failed == nil {
+		w.Returned = cmp.Or(w.Returned, &in.Outcome)
+		return true
+	}
+	return in.Failed != nil && w.Returned != nil && !w.Returning
 }
 
 // returned handles the outcome of an attempt.

@@ -3,7 +3,6 @@ package crash_test
 import (
 	"net/http"
 	"slices"
-	"strings"
 	"testing"
 
 	"longhaul/dev/e2e/harness"
@@ -40,25 +39,15 @@ func TestCrash_forkKeepsDecision(t *testing.T) {
 				t.Fatal(err)
 			}
 			then := w.decided(f.TaskID)
-			fork := func() (id string, err error) {
-				var made struct{ Objective struct{ ID string } }
-				params := map[string]any{"id": f.TaskID, "metadata": map[string]any{"longhaul/v1/requestId": "fork"}}
-				err = w.c.Call(w.ctx(), "objectives/fork", params, &made)
-				return made.Objective.ID, err
-			}
 			p.Stop()
 			p = w.start(harness.AllInOne, point)
-			_, _ = fork() // whose answer may be lost
+			_, _ = w.fork(f.TaskID, false) // whose answer may be lost
 			p.AwaitEnd(within)
 			if !p.Killed() {
 				t.Fatal("the point was not reached")
 			}
 			p = w.start(harness.AllInOne, "")
-			first, err := fork()
-			again, repeated := fork()
-			if err != nil || repeated != nil || first != again {
-				t.Fatalf("the forks are %s and %s: %v, %v", first, again, err, repeated)
-			}
+			first := w.forkOnce(t, f.TaskID, false)
 			w.ack(first, completes(0))
 			w.follow(first, 0)
 			all := w.settle()
@@ -68,11 +57,7 @@ func TestCrash_forkKeepsDecision(t *testing.T) {
 			}
 			p.Stop()
 			w.checkStopped(all)
-			for key := range harness.Rounds(harness.Tally(t, w.tally)) {
-				if strings.HasPrefix(key, planTask(first, 1, 0)) {
-					t.Errorf("%s has run, and was taken over", key)
-				}
-			}
+			w.checkTaken(t, planTask(first, 1, 0))
 		})
 	}
 }

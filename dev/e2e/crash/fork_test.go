@@ -23,13 +23,7 @@ func TestCrash_fork(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			fork := func() (id string, err error) {
-				var made struct{ Objective struct{ ID string } }
-				params := map[string]any{"id": f.TaskID, "repeat": true, "metadata": map[string]any{"longhaul/v1/requestId": "fork"}}
-				err = w.c.Call(w.ctx(), "objectives/fork", params, &made)
-				return made.Objective.ID, err
-			}
-			if _, err := fork(); err == nil {
+			if _, err := w.fork(f.TaskID, true); err == nil {
 				t.Error("the process has answered")
 			}
 			p.AwaitEnd(within)
@@ -37,11 +31,7 @@ func TestCrash_fork(t *testing.T) {
 				t.Fatal("the point was not reached")
 			}
 			p = w.start(harness.AllInOne, "")
-			first, err := fork()
-			again, repeated := fork()
-			if err != nil || repeated != nil || first != again {
-				t.Fatalf("the forks are %s and %s: %v, %v", first, again, err, repeated)
-			}
+			first := w.forkOnce(t, f.TaskID, true)
 			w.ack(first, completes(0))
 			for _, f := range []*harness.Follower{f, w.follow(first, 0)} {
 				if err := w.answer(w.ctx(), f, planTask(f.TaskID, 1, 1), 1, decide("accept")); err != nil {
@@ -51,11 +41,36 @@ func TestCrash_fork(t *testing.T) {
 			all := w.settle()
 			p.Stop()
 			w.checkStopped(all)
-			for key := range harness.Rounds(harness.Tally(t, w.tally)) {
-				if strings.HasPrefix(key, planTask(first, 1, 0)) {
-					t.Errorf("%s has run, and was taken over", key)
-				}
-			}
+			w.checkTaken(t, planTask(first, 1, 0))
 		})
+	}
+}
+
+// fork makes a fork of the latest event of a task.
+func (w *world) fork(taskID string, repeat bool) (id string, err error) {
+	var made struct{ Objective struct{ ID string } }
+	params := map[string]any{"id": taskID, "repeat": repeat, "metadata": map[string]any{"longhaul/v1/requestId": "fork"}}
+	err = w.c.Call(w.ctx(), "objectives/fork", params, &made)
+	return made.Objective.ID, err
+}
+
+// forkOnce repeats the call of fork twice, which makes one fork.
+func (w *world) forkOnce(t *testing.T, taskID string, repeat bool) string {
+	t.Helper()
+	first, err := w.fork(taskID, repeat)
+	again, repeated := w.fork(taskID, repeat)
+	if err != nil || repeated != nil || first != again {
+		t.Fatalf("the forks are %s and %s: %v, %v", first, again, err, repeated)
+	}
+	return first
+}
+
+// checkTaken checks that a task of a fork, which has taken it over, has not run.
+func (w *world) checkTaken(t *testing.T, taskID string) {
+	t.Helper()
+	for key := range harness.Rounds(harness.Tally(t, w.tally)) {
+		if strings.HasPrefix(key, taskID) {
+			t.Errorf("%s has run, and was taken over", key)
+		}
 	}
 }

@@ -33,20 +33,26 @@ func beforeInput(w *world, r *run, in machine.Input) {
 		}
 		f.taken[in.ID], f.commands[in.ID] = r.id, in.Command
 	case machine.Enter:
-		s := &r.m.(contextHost).c.State
-		known := s.Holder != nil && s.Holder.ID == in.ObjectiveID && (s.Holder.Attempt == 0 || s.Holder.Attempt >= in.Attempt)
-		if !known && !slices.ContainsFunc(slices.Concat(s.Front, s.Resting, s.Waiting),
-			func(m *machine.Member) bool { return m.ID == in.ObjectiveID && m.Attempt >= in.Attempt }) {
-			f.since[in.ObjectiveID] = in.At.Millis()
-			own := func(id string) bool { return id == in.ObjectiveID } // a later attempt comes later
-			queue := slices.DeleteFunc(f.queue[r.id], own)
-			i := len(queue)
-			for i > 0 && f.since[queue[i-1]] > in.At.Millis() {
-				i--
-			}
-			f.queue[r.id] = slices.Insert(queue, i, in.ObjectiveID)
-		}
+		beforeEnter(f, r, in)
 	}
+}
+
+// beforeEnter notes the place in the queue of an attempt that its context does not know.
+func beforeEnter(f *facts, r *run, in machine.Enter) {
+	s := &r.m.(contextHost).c.State
+	known := s.Holder != nil && s.Holder.ID == in.ObjectiveID && (s.Holder.Attempt == 0 || s.Holder.Attempt >= in.Attempt)
+	if known || slices.ContainsFunc(slices.Concat(s.Front, s.Resting, s.Waiting),
+		func(m *machine.Member) bool { return m.ID == in.ObjectiveID && m.Attempt >= in.Attempt }) {
+		return
+	}
+	f.since[in.ObjectiveID] = in.At.Millis()
+	own := func(id string) bool { return id == in.ObjectiveID } // a later attempt comes later
+	queue := slices.DeleteFunc(f.queue[r.id], own)
+	i := len(queue)
+	for i > 0 && f.since[queue[i-1]] > in.At.Millis() {
+		i--
+	}
+	f.queue[r.id] = slices.Insert(queue, i, in.ObjectiveID)
 }
 
 // afterInput checks a machine after one input.
