@@ -197,7 +197,7 @@ func (of shares) help(short []*sharer, i int) *share {
 	need, given, to := p.needs(), p.room, (*share)(nil)
 	for k := range need {
 		want := need[k] - max(p.rest(k), 0)
-		if need[k] == 0 || want <= 0 {
+		if need[k] == 0 || want <= 0 || p.limits[k] == unlimited {
 			continue
 		}
 		if free := of.free(p, k); free > 0 {

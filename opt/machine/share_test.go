@@ -351,3 +351,14 @@ func TestObjective_sharesReplaced(t *testing.T) {
 		t.Errorf("p1 has heard of %d tokens", got)
 	}
 }
+
+// A plan that also needs what nothing limits may ask for the rest in the end.
+func TestObjective_sharesUnlimited(t *testing.T) {
+	s := newSharing(t, 2)
+	calls := func(r *opt.Report) { r.Short.Calls = 1 }
+	s.report(1, 10, 0)
+	s.report(2, 10, 1, calls)
+	s.want("p1 10 wait ?, p2 10 wait")
+	s.report(1, 10, 0)
+	s.want("p1 10 wait, p2 10 ?")
+}

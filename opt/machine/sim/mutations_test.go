@@ -170,6 +170,7 @@ var mutations = []mutation{
 	{"a budget is raised above what the operator allows", "spending.go", "raised.Or(b.SpendLimit).Within(b.Most)", "raised.Or(b.SpendLimit)"},
 	{"a message has more than the operator allows", "../usage.go", "\tb.Most = playbook.Most\n", ""},
 	{"plans of clients escape the budget of the playbook", "objective_plans.go", "p.Budget = budgetIn(&s.Objective, p.Budget)", "p.Budget = budgetIn(&opt.Objective{}, p.Budget)"},
+	{"a plan is given for ever what nothing limits", "share.go", " || p.limits[k] == unlimited {", " {"},
 	{"a plan does not know what others have used", "share.go", "tellSpent(d, s, p)", "_ = s"},
 	{"plans at the same time do not share the budget", "share.go", "case begins:", "case false:"},
 	{"a plan spends what others have reserved", "spending.go", "s.all(at).Plus(s.state.Directive.Reserved)", "s.all(at)"},
