@@ -42,6 +42,7 @@ type Standing interface {
 // workflow of the objective has ended.
 type Reporter interface {
 	Report(ctx context.Context, objectiveID, planID string, r opt.Report) error
+	Gone(ctx context.Context, planID string) (bool, error) // whether its workflow was stopped, or Temporal does not have it
 }
 
 // Callbacks makes the callback URLs of tasks.
@@ -151,6 +152,14 @@ func (a *Activities) Report(ctx context.Context, in Reporting) (Receipt, error) 
 	}
 	a.cfg.Log.Warn("Temporal did not take the report of a plan, which sends it again", zap.String("plan", in.PlanID), zap.Error(err))
 	return Unknown, nil
+}
+
+// Check reports whether the workflow of a plan was stopped by an operator, or is not there.
+func (a *Activities) Check(ctx context.Context, planID string) (gone bool, err error) {
+	if a.cfg.Reporter == nil {
+		return true, nil
+	}
+	return a.cfg.Reporter.Gone(ctx, planID)
 }
 
 // A KeptRequest says what Load reads.

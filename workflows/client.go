@@ -185,6 +185,12 @@ func (c *Client) Report(ctx context.Context, objectiveID, planID string, r opt.R
 	return c.signal(ctx, objectiveID, ReportSignal, machine.Reported{PlanID: planID, Report: r})
 }
 
+// Gone implements [activities.Reporter].
+func (c *Client) Gone(ctx context.Context, planID string) (bool, error) {
+	fate, err := c.Fate(ctx, planID)
+	return fate == FateStopped || fate == FateGone, err
+}
+
 // Heartbeat implements [activities.HeartbeatReader].
 func (c *Client) Heartbeat(ctx context.Context, workflowID, activityID string) (beat activities.Heartbeat, err error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)

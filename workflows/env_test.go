@@ -146,6 +146,7 @@ type recording struct {
 	events     []opt.Event
 	fail       func(b opt.Batch) error
 	kept       *opt.Kept                              // of the former attempt
+	gone       map[string]bool                        // plans whose workflows an operator has ended
 	outside    func(id, signal string, arg any) error // receives signals to workflows that are not children
 	skipped    atomic.Int64                           // signals, by the metric
 	unreadable atomic.Int64                           // payloads, by the metric
@@ -178,6 +179,9 @@ func (r *recording) Report(_ context.Context, objectiveID, planID string, report
 	}
 	return err
 }
+
+// Gone implements activities.Reporter.
+func (r *recording) Gone(_ context.Context, planID string) (bool, error) { return r.gone[planID], nil }
 
 func (r *recording) record(b opt.Batch) error {
 	if r.fail != nil {

@@ -60,7 +60,7 @@ func newObjective(ctx workflow.Context, in ObjectiveInput) (*machine.Objective, 
 	free, _ := workflow.NewDisconnectedContext(ctx)
 	var kept opt.Kept
 	request := activities.KeptRequest{Tenant: in.Retry.Tenant, ObjectiveID: in.Retry.ObjectiveID}
-	if err := workflow.ExecuteActivity(workflow.WithActivityOptions(free, loadOptions()), acts.Load, request).Get(free, &kept); err != nil {
+	if err := workflow.ExecuteActivity(workflow.WithActivityOptions(free, readOptions("Read the former attempt")), acts.Load, request).Get(free, &kept); err != nil {
 		if in.Retry.ContextID != "" { // it was removed meanwhile
 			err = errors.Join(err, leave(free, *in.Retry))
 		}
@@ -97,9 +97,17 @@ type objectivePart struct {
 
 func (o *objectivePart) activity(ctx workflow.Context, a machine.Activity, _ []opt.Batch, _ drive.Tries) (workflow.Future, outcome) {
 	head := &o.m.State.Objective
-	if a.Kind == machine.LoadKept {
+	switch a.Kind {
+	case machine.CheckPlan:
+		f := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, readOptions("Check whether a plan is gone")), acts.Check, a.Of)
+		return f, func(ctx workflow.Context, f workflow.Future) machine.Input {
+			in := machine.Checked{Key: a.Key}
+			_ = f.Get(ctx, &in.Gone) // a failure says nothing about the plan: the reconciler asks again
+			return in
+		}
+	case machine.LoadKept:
 		request := activities.KeptRequest{Tenant: head.Tenant, ObjectiveID: head.ID, Source: o.m.State.Source(), After: o.m.State.Ended}
-		f := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, loadOptions()), acts.Load, request)
+		f := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, readOptions("Read the former attempt")), acts.Load, request)
 		return f, func(ctx workflow.Context, f workflow.Future) machine.Input {
 			in := machine.Loaded{Key: a.Key}
 			if err := f.Get(ctx, &in.Kept); err != nil {
@@ -191,10 +199,10 @@ func planOptions(name string, limits opt.Limits) workflow.ActivityOptions {
 	}
 }
 
-func loadOptions() workflow.ActivityOptions {
+func readOptions(summary string) workflow.ActivityOptions {
 	return workflow.ActivityOptions{
 		StartToCloseTimeout: 30 * time.Second,
 		RetryPolicy:         &temporal.RetryPolicy{InitialInterval: 100 * time.Millisecond, MaximumInterval: 10 * time.Second},
-		Summary:             "Read the former attempt",
+		Summary:             summary,
 	}
 }

@@ -161,6 +161,28 @@ func TestObjective_hearsOfAnEndByReport(t *testing.T) {
 	log.want(t, objectiveID, "objective completed", "obj-a completed")
 }
 
+// A reconciler may be wrong about a plan, or late: the objective has it checked.
+func TestObjective_checksThatAPlanIsGone(t *testing.T) {
+	env, log := newEnvWith(t, deaf)
+	for after, gone := range map[time.Duration]bool{time.Hour: false, 2 * time.Hour: true} {
+		at(env, after, func() {
+			log.gone = map[string]bool{planID: gone}
+			env.SignalWorkflow(workflows.LostSignal, machine.PlanLost{PlanID: planID})
+		})
+		at(env, after+time.Minute, func() {
+			if env.IsWorkflowCompleted() != gone {
+				t.Errorf("it has ended: %v, though the plan is gone: %v", !gone, gone)
+			}
+		})
+	}
+	o := opening("say never")
+	env.ExecuteWorkflow(workflows.Objective, workflows.ObjectiveInput{Opening: &o, Rules: machine.Rules})
+	var failed *temporal.ApplicationError
+	if err := env.GetWorkflowError(); !errors.As(err, &failed) || failed.Message() != opt.TerminatedText {
+		t.Errorf("the workflow ended with %v", err)
+	}
+}
+
 // If the workflow of a plan does not exist and it has not reported its end, an
 // operator has ended it.
 func TestObjective_findsAPlanGone(t *testing.T) {
@@ -169,7 +191,7 @@ func TestObjective_findsAPlanGone(t *testing.T) {
 	env.ExecuteWorkflow(workflows.Objective, next)
 	log.wantHas(t, "objective-paused", "plan-a-1 failed terminated", "obj-a failed terminated")
 	var failed *temporal.ApplicationError
-	if err := env.GetWorkflowError(); !errors.As(err, &failed) || failed.Message() != "The work was ended by an operator." {
+	if err := env.GetWorkflowError(); !errors.As(err, &failed) || failed.Message() != opt.TerminatedText {
 		t.Errorf("the workflow ended with %v", err)
 	}
 }

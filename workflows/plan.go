@@ -81,8 +81,8 @@ func (p *planPart) activity(ctx workflow.Context, a machine.Activity, ride []opt
 // lookUp looks for a standing decision about a gate that is about to open, and for room in the quotas. Temporal repeats
 // it until the journal answers, without which the gate could not be recorded, either.
 func (p *planPart) lookUp(ctx workflow.Context, a machine.Activity, t *opt.Task) (workflow.Future, outcome) {
-	options := loadOptions()
-	options.ActivityID, options.Summary = a.Key, "Standing decisions about "+t.Name
+	options := readOptions("Standing decisions about " + t.Name)
+	options.ActivityID = a.Key
 	options.RetryPolicy.NonRetryableErrorTypes = []string{activities.QuotaError}
 	f := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, options), acts.LookUp, p.m.State.QuestionOf(a, a2a.At(workflow.Now(ctx))))
 	return f, func(ctx workflow.Context, f workflow.Future) machine.Input {

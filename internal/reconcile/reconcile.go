@@ -8,7 +8,7 @@
 // stopped, and one objective at once when a call for it finds no workflow. Any number may run at a time. It
 // decides nothing about the work:
 //
-//   - for a plan that is gone it signals the objective, whose machine ends the plan. If the objective has
+//   - for a plan that is gone it signals the objective, which checks that and ends the plan. If the objective has
 //     ended, as it may if an operator has reset the plan, the signal begins a run of it that ends alone the plan;
 //   - for an objective that has ended by itself it records the last events, which the result of the workflow
 //     has: the worker that should have done so was lost;
@@ -202,8 +202,8 @@ func (r *Reconciler) check(ctx context.Context, objectiveID string) (open bool, 
 }
 
 // checkPlans sends the objective a signal about each of its plans that is gone. A plan whose workflow has
-// not begun yet is not gone: the objective ignores signals about one. One that was stopped may have
-// recorded its end and not reported it to its objective.
+// not begun yet is not gone: the objective ignores a signal about one, and checks another one itself, as
+// it may have begun meanwhile. One that was stopped may have recorded its end and not reported it.
 func (r *Reconciler) checkPlans(ctx context.Context, o *opt.Objective) error {
 	for _, p := range o.Plans {
 		if p.Status.Ended() && p.Reason == opt.Terminated { // its objective knows
@@ -218,7 +218,7 @@ func (r *Reconciler) checkPlans(ctx context.Context, o *opt.Objective) error {
 			continue
 		}
 		if fate == workflows.FateStopped {
-			r.cfg.Log.Warn("The workflow of a plan was stopped in Temporal; the plan is closed", zap.String("plan", p.ID))
+			r.cfg.Log.Warn("The workflow of a plan was stopped in Temporal", zap.String("plan", p.ID))
 		}
 		if err := r.cfg.Temporal.PlanLost(ctx, *o, *p); err != nil && !errors.Is(err, opt.ErrEnded) {
 			return err

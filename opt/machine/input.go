@@ -99,8 +99,9 @@ type ChildEnded struct {
 	Report  *opt.Report
 }
 
-// PlanLost says that the workflow of a plan has ended its attempt, and that no report will
-// come: an operator has ended it, or Temporal has lost it.
+// PlanLost says that the workflow of a plan seems to have ended its attempt, and that no report will
+// come: an operator has ended it, or Temporal has lost it. Who says so may have looked before it has
+// begun, so the objective has it checked.
 type PlanLost struct {
 	PlanID  string `json:"planId"`
 	Attempt int    `json:"attempt"` // at the plan
@@ -109,6 +110,12 @@ type PlanLost struct {
 // ObjectiveLost is the first input of an objective whose former workflow is gone, in the same
 // way as the plan in [PlanLost]: its work ends.
 type ObjectiveLost struct{}
+
+// Checked says whether the workflow of a plan about which [PlanLost] has come is gone.
+type Checked struct {
+	Key  string
+	Gone bool
+}
 
 // Made is the result of a planner.
 type Made struct {
@@ -227,6 +234,7 @@ func (ChildRefused) input()  {}
 func (ChildEnded) input()    {}
 func (PlanLost) input()      {}
 func (ObjectiveLost) input() {}
+func (Checked) input()       {}
 func (Made) input()          {}
 func (Loaded) input()        {}
 func (Ended) input()         {}

@@ -27,12 +27,14 @@ type Link struct {
 	Before    opt.Usage `json:"before,omitzero"`   // by earlier attempts at the plan
 	Shares    bool      `json:"shares,omitempty"`  // its directives have a share of the budget
 	Gone      bool      `json:"gone,omitempty"`    // its workflow has ended, and this run will get its result
+	Doubted   bool      `json:"doubted,omitempty"` // its workflow may be gone, which is being checked
+	Doubts    int       `json:"doubts,omitempty"`  // how often
 }
 
 // begin notes that the workflow of the plan has begun, with the directive n.
 func (l *Link) begin(n int64) {
 	l.Begun, l.Own, l.Delivered = true, true, n
-	l.Found, l.Noted = false, 0
+	l.Found, l.Noted, l.Doubted = false, 0, false
 	if !l.Unheard {
 		l.Start = nil
 	}
@@ -53,6 +55,18 @@ func (l *Link) show(p *opt.Plan) {
 	p.Started = l.Directive.Start || p.Report.Started
 	p.Paused, p.Stopping = p.Report.Paused, l.Directive.Stop
 }
+
+// doubt has it checked whether the workflow of the plan is gone. It has begun, so a check from now
+// on cannot find that it has not begun yet.
+func (l *Link) doubt() {
+	if !l.Doubted {
+		l.Doubted = true
+		l.Doubts++
+	}
+}
+
+// check returns the key of the activity for that.
+func (l *Link) check() string { return fmt.Sprintf("%s:check:%d", l.PlanID, l.Doubts) }
 
 // hear takes from a report of the plan how much of its objective it has. before is the epoch of the
 // plan in its report before, epoch that of the objective.
@@ -112,13 +126,16 @@ func (l *Link) addWants(w *Wants, p *opt.Plan) {
 	case l.Begun && !p.Over() && d.N > l.Delivered:
 		w.Signals = append(w.Signals, Signal{To: l.PlanID, N: d.N, After: l.Changed, Notes: d.Notes})
 	}
+	if l.Begun && l.Doubted && !p.Over() {
+		w.Activities = append(w.Activities, Activity{Key: l.check(), Kind: CheckPlan, Of: l.PlanID})
+	}
 	w.Bound = w.Bound || l.Own && !p.Over() && (l.Gone || !d.ReportEnd || l.Delivered < d.N)
 }
 
 // adopt takes over a plan that an earlier run of the objective has begun and that still
 // runs: it gets a directive, and reports to this run from then on, or that it is another one.
 func (s *ObjectiveState) adopt(l *Link, now a2a.Time) {
-	l.Begun, l.Found, l.Unheard, l.Own, l.Delivered, l.Noted = true, true, true, false, 0, 0
+	l.Begun, l.Found, l.Unheard, l.Own, l.Delivered, l.Noted, l.Doubted = true, true, true, false, 0, 0, false
 	l.renumber(now)
 	d := &l.Directive
 	d.Echo, d.Epoch, d.ReportEnd, l.Changed = d.N, s.Epoch, true, s.N

@@ -68,7 +68,7 @@ func RestoreObjective(kept opt.Kept, idleFor int64, rules int) *Objective {
 // State.Rules. A run has the version that its input names, so that each replay has the
 // same, and the next run of the same work, too: a list in order under an earlier version may
 // be none under a later one.
-const Rules = 30
+const Rules = 33
 
 // rulesChain is the version of the rules from which on a plan records its decisions
 // in a chain.
@@ -158,6 +158,9 @@ const rulesClocks = 28
 // rulesReorder is the version of the rules from which on clients may change the order of tasks that have not begun.
 const rulesReorder = 30
 
+// rulesCheck is the version of the rules from which on an objective has it checked that a plan is gone.
+const rulesCheck = 33
+
 func (m *Objective) commands() commands { return commands{&m.State, m.now, m} }
 
 // Handle handles one input and returns the events that follow from it.
@@ -182,8 +185,12 @@ func (m *Objective) Handle(now a2a.Time, in Input) []opt.Event {
 		m.commands().take(in.Command)
 	case Reported:
 		m.onReported(in)
-	case ChildStarted, ChildRefused, ChildEnded, PlanLost:
+	case ChildStarted, ChildRefused, ChildEnded:
 		m.onChild(in)
+	case PlanLost:
+		seemsLost(m, in)
+	case Checked:
+		checked(m, in)
 	case ObjectiveLost:
 		m.onLost()
 	case Made:

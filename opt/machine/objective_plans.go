@@ -214,15 +214,6 @@ func (m *Objective) onChild(in Input) {
 		if l := s.attempt(in.PlanID, in.Attempt); l != nil && !l.Begun {
 			m.refused(l)
 		}
-	case PlanLost:
-		switch l, p := s.attempt(in.PlanID, in.Attempt), s.Objective.Plan(in.PlanID); {
-		case l == nil || !l.Begun:
-		case !p.Over():
-			s.Kept = nil // a retry needs it as it is after this
-			m.lost(l)
-		case p.Reason != opt.Terminated: // it was reset after its end and ended then: its row gets that end again
-			m.movePlan(p, p.Status, opt.Terminated)
-		}
 	case ChildEnded:
 		if in.Report != nil {
 			m.onReported(Reported{PlanID: in.PlanID, Report: *in.Report})

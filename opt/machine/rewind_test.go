@@ -324,9 +324,65 @@ func TestObjective_Handle_lostWhileItStops(t *testing.T) {
 	now := a2a.AtMillis(2)
 	m.Handle(now, machine.ChildStarted{PlanID: plan(1), N: 1})
 	m.Handle(now, machine.Reported{PlanID: plan(1), Report: opt.Report{N: 1, Directive: 1, Status: opt.PlanFailed, Reason: opt.ByHand, Started: true, Closing: true}})
-	events := m.Handle(now, machine.PlanLost{PlanID: plan(1)})
+	m.Handle(now, machine.PlanLost{PlanID: plan(1)})
+	events := m.Handle(now, machine.Checked{Key: checks(t, m, 1)[0], Gone: true})
 	if !slices.ContainsFunc(events, opt.Event.EndsTasks) || m.State.Objective.Status != opt.ObjectiveFailed {
 		t.Errorf("events %v, want one that ends its tasks", events)
+	}
+}
+
+// checks returns the keys of the checks of plans that m wants: n.
+func checks(t *testing.T, m *machine.Objective, n int) (keys []string) {
+	t.Helper()
+	for _, a := range m.Wants().Activities {
+		if a.Kind == machine.CheckPlan {
+			keys = append(keys, a.Key)
+		}
+	}
+	if len(keys) != n {
+		t.Fatalf("%d checks, want %d", len(keys), n)
+	}
+	return keys
+}
+
+// A reconciler may have looked for the workflow of a plan before it has begun: that is checked once it has.
+func TestObjective_Handle_seemsLost(t *testing.T) {
+	m, _ := working(t)
+	now := a2a.AtMillis(2)
+	m.Handle(now, machine.PlanLost{PlanID: plan(1)})
+	checks(t, m, 0) // it has not begun
+	m.Handle(now, machine.ChildStarted{PlanID: plan(1), N: 1})
+	checks(t, m, 0)
+	m.Handle(now, machine.PlanLost{PlanID: plan(1)})
+	m.Handle(now, machine.PlanLost{PlanID: plan(1)})
+	first := checks(t, m, 1)[0]
+	if events := m.Handle(now, machine.Checked{Key: first}); len(events) != 0 || len(checks(t, m, 0)) != 0 {
+		t.Errorf("a plan that runs leads to %v", events)
+	}
+	m.Handle(now, machine.PlanLost{PlanID: plan(1)})
+	second := checks(t, m, 1)[0]
+	if events := m.Handle(now, machine.Checked{Key: first, Gone: true}); second == first || len(events) != 0 {
+		t.Errorf("a check %s, and the end of %s leads to %v", second, first, events)
+	}
+	m.Handle(now, machine.Checked{Key: second, Gone: true})
+	if p := m.State.Objective.Plan(plan(1)); p.Status != opt.PlanFailed || p.Reason != opt.Terminated {
+		t.Errorf("the plan is %s, %s", p.Status, p.Reason)
+	}
+}
+
+// What a check has found of a run that ended meanwhile is not about the run after it.
+func TestObjective_Handle_beginsAgainDuringACheck(t *testing.T) {
+	m, _ := working(t)
+	now := a2a.AtMillis(2)
+	m.Handle(now, machine.ChildStarted{PlanID: plan(1), N: 1})
+	m.Handle(now, machine.PlanLost{PlanID: plan(1)})
+	key := checks(t, m, 1)[0]
+	l := m.State.Links[0]
+	l.Begun = false
+	m.Handle(now, machine.ChildStarted{PlanID: plan(1), N: 1})
+	checks(t, m, 0)
+	if events := m.Handle(now, machine.Checked{Key: key, Gone: true}); len(events) != 0 {
+		t.Errorf("it leads to %v", events)
 	}
 }
 

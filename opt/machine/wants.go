@@ -27,6 +27,7 @@ const (
 	Elsewhere  ActivityKind = "elsewhere" // Of is the task's id: an activity on another queue
 	WatchTask  ActivityKind = "watch"     // Of is the task's id: reads the heartbeats of its activity elsewhere
 	LookUp     ActivityKind = "look-up"   // Of is the task's id: for a standing decision about the gate that is about to open
+	CheckPlan  ActivityKind = "check"     // Of is the plan's id: whether its workflow is gone, as a reconciler says
 	MakePlans  ActivityKind = "plan"
 	LoadKept   ActivityKind = "load"
 )

@@ -273,6 +273,8 @@ func (d *driver) activity(r *run, a machine.Activity) {
 			panic(err)
 		}
 		r.end(a.Key, machine.Loaded{Key: a.Key, Kept: deepCopy(kept)})
+	case machine.CheckPlan:
+		r.end(a.Key, machine.Checked{Key: a.Key, Gone: d.runs[a.Of] == nil})
 	case machine.LookUp:
 		by, err := condition.Standing{Rules: d.standing}.Decide(context.Background(), r.m.(planHost).State.QuestionOf(a, a2a.At(d.Now())))
 		if err != nil {

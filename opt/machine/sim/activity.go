@@ -88,6 +88,9 @@ func (ws workers) result(r *run, a *activity, c *choice) machine.Input {
 		return followed(a, c)
 	case machine.LookUp:
 		return looked(ws.w, a, c)
+	case machine.CheckPlan:
+		plan := ws.w.latest[a.Of]
+		return machine.Checked{Key: a.Key, Gone: plan == nil || plan.terminated}
 	}
 	return ran(a, c)
 }

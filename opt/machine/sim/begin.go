@@ -31,7 +31,7 @@ func beginsOnce(w *world, s *machine.PlanState, resets int) {
 // beginsActivity checks an activity that is about to begin.
 func beginsActivity(w *world, r *run, a *activity) {
 	saysHeld(w, r, a)
-	if a.Kind == machine.LoadKept || a.Kind == machine.WatchTask || a.Kind == machine.LookUp {
+	if a.reads() {
 		return
 	}
 	if t := w.facts.forked[a.work.TaskID]; t.from != "" {
@@ -65,7 +65,7 @@ func oneWorks(w *world, r *run) {
 			continue
 		}
 		for _, a := range other.activities {
-			if a.Kind != machine.LoadKept && !a.asked && !a.ends() {
+			if !a.reads() && !a.asked && !a.ends() {
 				w.fail("turns", "%s works while %s does", w.name(r.objective), w.name(other.objective))
 			}
 		}

@@ -97,6 +97,11 @@ type activity struct {
 	spends   bool // tokens
 }
 
+// reads reports whether a only looks something up.
+func (a *activity) reads() bool {
+	return slices.Contains([]machine.ActivityKind{machine.LoadKept, machine.WatchTask, machine.LookUp, machine.CheckPlan}, a.Kind)
+}
+
 // ends reports whether a does no work itself: it cancels or watches that elsewhere, or returns
 // an outcome.
 func (a *activity) ends() bool { return a.work.Cancel || a.returned != nil || a.watches }

@@ -238,7 +238,13 @@ func (tp temporal) signalByHand(r *run, c *choice) {
 		machine.Reported{PlanID: "plan-unknown"}, machine.Reported{PlanID: "plan-unknown", Report: opt.Report{N: 99, Status: opt.PlanCompleted}},
 		machine.PlanLost{}, machine.PlanLost{PlanID: "plan-unknown"}, machine.Turn{}, machine.Canceled{},
 	}
-	switch r.m.(type) {
+	switch m := r.m.(type) {
+	case objectiveHost: // or a reconciler that has looked before the plan has begun
+		if m.o.State.Rules >= 33 {
+			for _, p := range m.o.State.Objective.Plans {
+				list = append(list, machine.PlanLost{PlanID: p.ID, Attempt: p.Run})
+			}
+		}
 	case planHost:
 		list = []machine.Input{machine.Letter{}, machine.Directed{}, machine.Callback{}, machine.Callback{Callback: opt.Callback{ID: id, TaskID: "task-unknown"}}}
 	case contextHost:
