@@ -18,17 +18,17 @@ var (
 
 // A total is the cost of an objective in figures.
 type total struct {
-	requests, batches int
+	requests, batches, reads int
 	cost.Price
 }
 
 func totalOf(c cost.Cost) total {
-	return total{c.Count(cost.Request), c.Count(cost.Batch), c.Price()}
+	return total{c.Count(cost.Request), c.Count(cost.Batch), c.Count(cost.Read), c.Price()}
 }
 
 // within reports whether no figure of t is above that of most.
 func (t total) within(most total) bool {
-	return t.requests <= most.requests && t.batches <= most.batches && t.WorkflowTasks <= most.WorkflowTasks && t.Activities <= most.Activities &&
+	return t.requests <= most.requests && t.batches <= most.batches && t.reads <= most.reads && t.WorkflowTasks <= most.WorkflowTasks && t.Activities <= most.Activities &&
 		t.Signals <= most.Signals && t.Visibility <= most.Visibility && t.Actions <= most.Actions
 }
 
@@ -69,13 +69,14 @@ func measure(t *testing.T, name string, log *cost.Log, once func(context.Context
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
-	var requests, heartbeats, batches []int
+	var requests, heartbeats, batches, reads []int
 	for _, c := range costs {
 		requests = append(requests, c.Count(cost.Request))
 		heartbeats = append(heartbeats, c.Count(cost.Heartbeat))
 		batches = append(batches, c.Count(cost.Batch))
+		reads = append(reads, c.Count(cost.Read))
 	}
 	median := cost.Median(costs)
-	t.Logf("%s\nrequests   %v\nheartbeats %v\nbatches    %v\nThe median: %+v\n%v", name, requests, heartbeats, batches, totalOf(median), median)
+	t.Logf("%s\nrequests   %v\nheartbeats %v\nbatches    %v\nreads      %v\nThe median: %+v\n%v", name, requests, heartbeats, batches, reads, totalOf(median), median)
 	return median
 }
