@@ -131,8 +131,8 @@ func TestPlanUpdate_twoEditors(t *testing.T) {
 	is(s.must(t, "plans/get", ids.Replace(`{"id":"PLAN"}`)).at("plan"), `[]["THIRD"]["FIRST"]`)
 }
 
-// A plan that is retried has the order that it had before: what was completed stays, and the others come one after
-// another as they were put.
+// A plan that is retried has the order that it had before: a completed task stays, and the others come one after another
+// as they were put.
 func TestPlanUpdate_tasksRetried(t *testing.T) {
 	s := newService(t)
 	s.have(t)

@@ -108,7 +108,7 @@ func TestReordered_retried(t *testing.T) {
 		t.Errorf("in the new attempt they wait for %q: %v", got, p.Tasks)
 	}
 	if again, err := opt.Reordered(p, orderOf(t, p, "1:3")); err != nil || len(again) != 1 || again[0].ID != p.Tasks[1].A2AID() {
-		t.Errorf("what had failed gets another order: %v, %v", again, err)
+		t.Errorf("the failed task gets another order: %v, %v", again, err)
 	}
 }
 

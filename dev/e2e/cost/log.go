@@ -193,7 +193,7 @@ func (l *Log) describe(req any) string {
 	return subject + ": " + strings.Join(commands, ", ")
 }
 
-// Journal returns a journal that lists the batches it records in l, and what is read.
+// Journal returns a journal that lists the batches it records in l, and its reads.
 func (l *Log) Journal(j service.Journal) service.Journal { return listedJournal{j, l} }
 
 // Recorder returns a recorder that lists the batches it records in l.

