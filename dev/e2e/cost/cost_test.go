@@ -18,17 +18,17 @@ var (
 
 // A total is the cost of an objective in figures.
 type total struct {
-	requests, batches, reads int
+	requests, batches int
 	cost.Price
 }
 
 func totalOf(c cost.Cost) total {
-	return total{c.Count(cost.Request), c.Count(cost.Batch), c.Count(cost.Read), c.Price()}
+	return total{c.Count(cost.Request), c.Count(cost.Batch), c.Price()}
 }
 
 // within reports whether no figure of t is above that of most.
 func (t total) within(most total) bool {
-	return t.requests <= most.requests && t.batches <= most.batches && t.reads <= most.reads && t.WorkflowTasks <= most.WorkflowTasks && t.Activities <= most.Activities &&
+	return t.requests <= most.requests && t.batches <= most.batches && t.WorkflowTasks <= most.WorkflowTasks && t.Activities <= most.Activities &&
 		t.Signals <= most.Signals && t.Visibility <= most.Visibility && t.Actions <= most.Actions
 }
 
