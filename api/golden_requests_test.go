@@ -1,6 +1,10 @@
 package api_test
 
-import "strings"
+import (
+	"strings"
+
+	"longhaul/opt"
+)
 
 // goldenRequest has requests of one operation that succeed, with as many members as they
 // may have.
@@ -72,7 +76,7 @@ var goldenRequests = map[string]goldenRequest{
 	"objectives/replan":  {one(`{"id":"obj-U(slow)","reason":"better","metadata":{"longhaul/v1/requestId":"r","longhaul/v1/revision":1}}`), nil},
 	"plans/create":       {one(`{"objectiveId":"` + objectiveID + `","name":"P","description":"D","dependencies":["` + planID + `"],"metadata":{"k":1,"longhaul/v1/requestId":"r","opt/v1/optional":true},"tasks":[{"name":"T","description":"D","metadata":{"k":1}},{"name":"V","dependencies":["task-0"]}]}`), nil},
 	"plans/get":          {one(`{"id":"` + planID + `","includeTasks":true}`), nil},
-	"plans/update":       {one(`{"id":"` + planID + `","name":"Other","description":"D","dependencies":[],"metadata":{"k":1,"longhaul/v1/requestId":"r"}}`), nil},
+	"plans/update":       {[]string{`{"id":"` + planID + `","name":"Other","description":"D","dependencies":[],"metadata":{"k":1,"longhaul/v1/requestId":"r"}}`, `{"id":"` + planID + `","tasks":[{"id":"` + opt.TaskID(planID, 1) + `","dependencies":[]}],"metadata":{"longhaul/v1/requestId":"s"}}`}, nil},
 	"plans/addTasks":     {one(`{"id":"` + planID + `","tasks":[{"name":"T","description":"D","dependencies":["task-0"],"metadata":{"k":1}}],"metadata":{"longhaul/v1/requestId":"r"}}`), nil},
 	"tasks/link":         {one(`{"id":"` + taskID + `","a2aTaskId":"other","metadata":{"longhaul/v1/requestId":"r","longhaul/v1/revision":3}}`), nil},
 	"tasks/updateStatus": {one(`{"id":"` + taskID + `","status":"completed","message":"M","metadata":{"longhaul/v1/requestId":"r","longhaul/v1/revision":3}}`), nil},

@@ -457,3 +457,25 @@ func TestSend_clientGoesHalfway(t *testing.T) {
 		t.Errorf("%d events are recorded", n)
 	}
 }
+
+// A send that waits reads the journal to find a repeat, once when its task has ended, and for the answer: not at each
+// step of the work.
+func TestSend_reads(t *testing.T) {
+	s := newService(t, func(c *config) { c.BlockingWait = time.Minute })
+	done := make(chan node)
+	before := s.journal.calls.Load()
+	go func() {
+		done <- s.call(t, "SendMessage", `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"slow"}],"metadata":{"opt/v1/plan":{"name":"Writing","tasks":[{"name":"a"},{"name":"b"},{"name":"c"}]}}}}`)
+	}()
+	plan := opt.PlanID(opt.DerivedObjectiveID("acme", "ann", "m"), 1)
+	for i := range 3 {
+		s.until(t, func() bool { _, runs := s.running(opt.TaskID(plan, i)); return runs })
+		s.finish(opt.TaskID(plan, i))
+	}
+	if state := (<-done).at("result", "task", "status", "state").String(); state != "TASK_STATE_COMPLETED" {
+		t.Errorf("it is %s", state)
+	}
+	if n := s.journal.calls.Load() - before; n != 5 { // one records the opening, and one reads the objective for the extension
+		t.Errorf("it has called the journal %d times, want 5", n)
+	}
+}

@@ -1,10 +1,15 @@
 package api_test
 
 import (
+	"context"
 	"fmt"
+	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // Metadata is replaced, except for the server's keys.
@@ -172,4 +177,46 @@ func TestObjective_expires(t *testing.T) {
 	if got := o.at("metadata", "opt/v1/failureReason").String(); o.at("status").String() != "canceled" || got != "expired" {
 		t.Errorf("the reason is %q: %v", got, o)
 	}
+}
+
+// Reads of an objective and of a plan say for which worker a task waits, as far as the latest answer of Temporal says
+// it: they do not wait for one, and ask for none while one is fresh.
+func TestObjectiveGet_waits(t *testing.T) {
+	var asked atomic.Int64
+	s := newService(t, func(c *config) {
+		c.Workforce = func(context.Context) (shown.Workforce, error) {
+			load := shown.QueueLoad{Of: "tasks", Waiting: 3, Oldest: time.Minute, Workers: 1}
+			if asked.Add(1) > 1 {
+				load.Workers = 0
+			}
+			return shown.Workforce{Queues: []shown.QueueLoad{load}}, nil
+		}
+	})
+	s.have(t)
+	s.update(t, objectiveID, "working")
+	reads := func() (seen string) {
+		plan := s.must(t, "plans/get", `{"id":"`+planID+`"}`).at("plan")
+		for _, p := range []node{s.objective(t).at("plans", "0"), plan} {
+			for _, i := range []string{"0", "1"} {
+				m := p.at("tasks", i, "metadata")
+				seen += fmt.Sprintf("%s %s.", m.at("longhaul/v1/statusReason"), m.at("longhaul/v1/statusText"))
+			}
+		}
+		return seen
+	}
+	const none, queue = " . .", "worker Waits for a worker of the queue of tasks, where 3 tasks wait for up to 1 min, or has just got one. ."
+	s.until(t, func() bool { return reads() != none+none })
+	if got := reads(); got != queue+queue {
+		t.Errorf("they say %q, want %q", got, queue)
+	}
+	for range 20 {
+		reads()
+	}
+	if n := asked.Load(); n != 1 {
+		t.Errorf("Temporal was asked %d times", n)
+	}
+	s.world.Advance(4 * time.Second)
+	s.until(t, func() bool {
+		return strings.HasPrefix(reads(), "worker Waits for a worker, and none runs tasks now. .")
+	})
 }

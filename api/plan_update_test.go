@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -90,6 +91,77 @@ func TestPlanUpdate_reorders(t *testing.T) {
 		if want := ids.Replace(step.want); got != want {
 			t.Errorf("%s: %s, want %s", step.change, got, want)
 		}
+	}
+}
+
+// Of two that order tasks by the same revision the second is refused, sees what the first has done, and may change
+// that.
+func TestPlanUpdate_twoEditors(t *testing.T) {
+	s := newService(t)
+	s.have(t)
+	s.must(t, "plans/addTasks", `{"id":"`+planID+`","tasks":[{"name":"Third"}]}`)
+	ids := strings.NewReplacer("PLAN", planID, "FIRST", taskID, "SECOND", opt.TaskID(planID, 1), "THIRD", opt.TaskID(planID, 2))
+	seen := s.revision()
+	order := func(tasks string) node {
+		return s.call(t, "plans/update", ids.Replace(fmt.Sprintf(`{"id":"PLAN","tasks":[%s],"longhaul/v1/revision":%d}`, tasks, seen)))
+	}
+	const ann, bob = `{"id":"THIRD","dependencies":["FIRST"]}`, `{"id":"SECOND","dependencies":["THIRD"]},{"id":"THIRD","dependencies":["FIRST"]}`
+	if n := order(ann); n.has("error") {
+		t.Fatal(n)
+	}
+	for _, tasks := range []string{bob, ann} { // the same as another one has, too
+		if n := order(tasks); !strings.Contains(n.String(), "STALE_REVISION") {
+			t.Errorf("%s by an old revision: %v", tasks, n)
+		}
+	}
+	is := func(in node, want string) {
+		t.Helper()
+		got := ""
+		for i := range 3 {
+			got += in.at("tasks", fmt.Sprint(i), "dependencies").String()
+		}
+		if got != ids.Replace(want) {
+			t.Errorf("they wait for %s, want %s", got, ids.Replace(want))
+		}
+	}
+	o := s.objective(t)
+	is(o.at("plans", "0"), `[][]["FIRST"]`)
+	seen, _ = strconv.ParseInt(o.at("metadata", "longhaul/v1/revision").String(), 10, 64)
+	is(order(bob).at("result", "plan"), `[]["THIRD"]["FIRST"]`)
+	is(s.must(t, "plans/get", ids.Replace(`{"id":"PLAN"}`)).at("plan"), `[]["THIRD"]["FIRST"]`)
+}
+
+// A plan that is retried has the order that it had before: a completed task stays, and the others come one after another
+// as they were put.
+func TestPlanUpdate_tasksRetried(t *testing.T) {
+	s := newService(t)
+	s.have(t)
+	s.must(t, "plans/addTasks", `{"id":"`+planID+`","tasks":[{"name":"Third"}]}`)
+	s.update(t, objectiveID, "working")
+	second, third := opt.TaskID(planID, 1), opt.TaskID(planID, 2)
+	s.must(t, "plans/update", `{"id":"`+planID+`","tasks":[{"id":"`+second+`","dependencies":["`+third+`"]},{"id":"`+third+`","dependencies":["`+taskID+`"]}]}`)
+	runs := func(id string) {
+		t.Helper()
+		for _, other := range []string{taskID, second, third} {
+			for _, run := range []string{other, opt.RootID(other, 2)} {
+				if _, ok := s.running(run); ok != (run == id) {
+					t.Errorf("%s runs: %v, want %s alone", run, ok, id)
+				}
+			}
+		}
+	}
+	runs(taskID)
+	s.finish(taskID)
+	runs(third)
+	s.update(t, third, "failed")
+	s.update(t, objectiveID, "submitted")
+	s.update(t, objectiveID, "working")
+	runs(opt.RootID(third, 2))
+	s.finish(opt.RootID(third, 2))
+	runs(opt.RootID(second, 2))
+	s.finish(opt.RootID(second, 2))
+	if p := s.world.Objective(objectiveID).Plan(planID); p.Status != opt.PlanCompleted || len(p.Before(p.Tasks[1])) != 1 || p.Before(p.Tasks[1])[0] != p.Tasks[2] {
+		t.Errorf("the plan is %s, its second task waits for %v", p.Status, p.Before(p.Tasks[1]))
 	}
 }
 

@@ -9,7 +9,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"longhaul/a2a"
+	"longhaul/api/call"
+	"longhaul/api/read"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // story takes an objective through all events of the extension, with two
@@ -22,6 +25,7 @@ func (s *fixture) story(t *testing.T) {
 	call("tasks/link", `{"id":"`+opt.TaskID(planID, 1)+`","a2aTaskId":"elsewhere"}`)
 	call("objectives/update", `{"id":"`+objectiveID+`","status":"working","name":"New"}`)
 	call("plans/addTasks", `{"id":"`+planID+`","tasks":[{"name":"Third"}]}`)
+	call("plans/update", `{"id":"`+planID+`","tasks":[{"id":"`+opt.TaskID(planID, 2)+`","dependencies":["`+taskID+`"]}]}`)
 	s.world.Gate(taskID, *approval())
 	call("plans/update", `{"id":"`+planID+`","name":"Renamed"}`)
 	call("tasks/updateStatus", `{"id":"`+taskID+`","status":"failed","message":"It broke."}`)
@@ -66,7 +70,7 @@ func TestStream_hierarchy(t *testing.T) {
 	s.story(t)
 	extended := []string{"A2A-Extensions", a2a.ExtensionOPT}
 	follow := func(id, after string, headers ...string) []sse {
-		return open(t, url, "1.0", "SubscribeToTask", `{"id":"`+id+`"}`, append(headers, "Last-Event-ID", after)...).all()
+		return open(t, url, "1.0", "SubscribeToTask", `{"id":"`+id+`"}`, append(slices.Clone(headers), "Last-Event-ID", after)...).all()
 	}
 	t.Run("golden", func(t *testing.T) {
 		var got strings.Builder
@@ -98,9 +102,30 @@ func TestStream_hierarchy(t *testing.T) {
 			}
 		}
 	})
-	t.Run("a change around a waiting task is not final", func(t *testing.T) {
+	t.Run("the history has the order of tasks", func(t *testing.T) {
+		third := opt.TaskID(planID, 2)
+		page, err := s.service.Events.ListEvents(t.Context(), &call.Call{Caller: call.Caller{Tenant: "acme"}}, read.EventListParams{ObjectiveID: objectiveID, TaskID: third, Limit: 100})
+		i := slices.IndexFunc(page.Events, func(r shown.Recorded) bool { return r.Event.Kind == opt.TasksOrdered })
+		if err != nil || i < 0 {
+			t.Fatalf("%v, %v", page, err)
+		}
+		e := page.Events[i].Event
+		if diff := cmp.Diff([]opt.TaskOrder{{ID: third, Dependencies: []string{taskID}}}, e.Order); diff != "" || e.Principal != "ann" {
+			t.Errorf("by %s (-want +got):\n%s", e.Principal, diff)
+		}
+	})
+	t.Run("a change around a waiting task is not final, and the changes are those of 1.0", func(t *testing.T) {
+		changes := func(events []sse, update ...string) (list []string) {
+			for _, e := range events {
+				if m := e.data.at(update...).at("metadata"); m.has("opt/v1/event") {
+					list = append(list, e.id+" "+m.at("opt/v1/event").String())
+				}
+			}
+			return list
+		}
 		var finals []string
-		for _, e := range open(t, url, "0.3", "tasks/resubscribe", `{"id":"`+objectiveID+`","metadata":{"longhaul/v1/after":0}}`, "X-A2A-Extensions", a2a.ExtensionOPT).all() {
+		events := open(t, url, "0.3", "tasks/resubscribe", `{"id":"`+objectiveID+`","metadata":{"longhaul/v1/after":0}}`, "X-A2A-Extensions", a2a.ExtensionOPT).all()
+		for _, e := range events {
 			u := e.data.at("result")
 			if u.at("final").String() == "true" {
 				finals = append(finals, u.at("status", "state").String())
@@ -111,6 +136,11 @@ func TestStream_hierarchy(t *testing.T) {
 		}
 		if !slices.Equal(finals, []string{"input-required"}) { // the stream ends there
 			t.Errorf("final were %v", finals)
+		}
+		got := changes(events, "result")
+		want := changes(follow(objectiveID, "0", extended...), "result", "statusUpdate")[:len(got)]
+		if diff := cmp.Diff(want, got); diff != "" || len(got) < 20 {
+			t.Errorf("the %d changes until then (-1.0 +0.3):\n%s", len(got), diff)
 		}
 	})
 }

@@ -211,8 +211,9 @@ func TestStream_deafWatch(t *testing.T) {
 
 type never struct{}
 
-func (never) C() <-chan struct{} { return nil }
-func (never) Close()             {}
+func (never) C() <-chan struct{}     { return nil }
+func (never) Rests() <-chan struct{} { return nil }
+func (never) Close()                 {}
 
 func TestStream_closes(t *testing.T) {
 	s := newService(t, func(c *config) { c.Heartbeat = time.Hour })

@@ -91,6 +91,27 @@ func TestReordered(t *testing.T) {
 	}
 }
 
+// A new attempt at a plan has the order of the one before it, also of tasks that were added later.
+func TestReordered_retried(t *testing.T) {
+	p := planOf(t, "completed failed pending pending")
+	order, err := opt.Reordered(p, orderOf(t, p, "2:0 3:2"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range []opt.Event{{Kind: opt.TasksOrdered, Order: order}, {Kind: opt.PlanRetried, Attempt: 2}} {
+		if err := p.Apply(e); err != nil {
+			t.Fatal(err)
+		}
+		p.Status = opt.PlanFailed
+	}
+	if got := waits(p); got != " 0 0 2" || p.Tasks[1].Run != 2 || p.Tasks[3].Run != 2 || p.Tasks[0].State != opt.TaskCompleted {
+		t.Errorf("in the new attempt they wait for %q: %v", got, p.Tasks)
+	}
+	if again, err := opt.Reordered(p, orderOf(t, p, "1:3")); err != nil || len(again) != 1 || again[0].ID != p.Tasks[1].A2AID() {
+		t.Errorf("the failed task gets another order: %v, %v", again, err)
+	}
+}
+
 // What waits for people stays behind them, they are asked after the same as before, and what they have accepted is
 // all that the next task gets. The plan: Draft, Other beside it, Approve after Draft, Pay and Note after that, Mail
 // after Pay, whose input names the result of Draft.

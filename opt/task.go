@@ -45,6 +45,7 @@ type Task struct {
 	Said    string `json:"-"` // the agent's latest text about the work on it, as far as it is known here
 	Percent int    `json:"-"` // how much of it is done by that text; 0 if it does not say
 	Used    Used   `json:"-"` // as the journal has it
+	Waits   string `json:"-"` // why it waits for a worker, for readers; "" if it does not, or that is not known
 }
 
 // String returns t on one line, for people.
@@ -154,6 +155,7 @@ const (
 	ByHand           = "by-hand"     // a client made the move
 	ReasonLinked     = "linked"      // the linked task ended in this state
 	HeldByQuota      = "quota"       // a quota is used up, and its next step waits
+	WaitsForWorker   = "worker"      // it has begun, and no worker works on it yet; for readers alone
 	SentBack         = "sent-back"   // a person has sent back what the task asked about
 	ReasonWorkerLost = "worker-lost" // one worker after another was lost while it ran the task, which is not attempted again
 )

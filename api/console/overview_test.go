@@ -119,7 +119,12 @@ func TestOverview_quotas(t *testing.T) {
 			return servicetest.Play{Held: why}
 		}
 		return servicetest.Play{Outcome: &opt.Outcome{State: opt.TaskWorking, Usage: &opt.Usage{Input: 5000}, Park: &opt.Park{}}}
-	}}, func(c *service.Config) { c.Quotas = quotas })
+	}}, func(c *service.Config) {
+		c.Quotas = quotas
+		c.Workforce = func(context.Context) (shown.Workforce, error) {
+			return shown.Workforce{Queues: []shown.QueueLoad{{Of: "tasks", Waiting: 3, Oldest: time.Minute, Workers: 1}}}, nil
+		}
+	})
 	id := s.send(t, "acme/ann", "Do it")
 	b := s.signedIn(t, "acme/ann runs:read")
 	b.get("/console/objectives/"+id).wants(t, why+" This holds back Approve", "!Works on")
@@ -144,7 +149,7 @@ func TestOverview_withoutWorkers(t *testing.T) {
 		}
 	})
 	id := s.send(t, "acme/ann", "Do it")
-	s.signedIn(t, "acme/ann").get("/console/objectives/"+id).wants(t, "No worker runs tasks now. It waits for one with Approve")
+	s.signedIn(t, "acme/ann").get("/console/objectives/"+id).wants(t, "Waits for a worker, and none runs tasks now: Approve")
 }
 
 // It says in which queue a task may wait for a worker: if the oldest there waits for as long, and not if that came later.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
-	"time"
 
 	"longhaul/a2a"
 	"longhaul/api/read"
@@ -39,11 +38,9 @@ func whyOf(v *visit, o *opt.Objective, c *shown.Course, position int) (why, erro
 		return w, nil
 	}
 	if w, ok := whyWorks(o, c); ok {
-		if workers, known := v.cfg.Service.Overviews.Workforce(v.r.Context()); known && workers.Absent() && w.Did != "" {
-			w.Before = "No worker runs tasks now. It waits for one with"
-		} else if known && mayWait(workers, w.last, a2a.At(v.cfg.Now())) {
-			q := workers.Queues[0]
-			w.Before = fmt.Sprintf("Waits for a worker of the queue of %s, where %s for up to %s, or has just got one:", q.Of, waitText(q.Waiting), durationText(q.Oldest.Milliseconds()))
+		workers, known := v.cfg.Service.Overviews.Workforce(v.r.Context())
+		if wait := workers.WaitOf(w.last, a2a.At(v.cfg.Now())); known && w.Did != "" && wait != "" {
+			w.Before = wait + ":"
 		}
 		return w, nil
 	}
@@ -153,25 +150,6 @@ func whyHeld(o *opt.Objective, c *shown.Course, t *opt.Task, n int) (w why, ok b
 	return w, true
 }
 
-// answerAge is how old answers about workers may be, in milliseconds, with what the clocks differ.
-const answerAge = 5000
-
-// mayWait reports whether a task with some spans may wait for a worker: it is not known that one has taken it, and
-// others that began before it, or at that time, are waiting.
-func mayWait(workers shown.Workforce, spans []shown.Span, now a2a.Time) bool {
-	last := spans[len(spans)-1]
-	taken := len(spans) > 1 && spans[len(spans)-2].Untaken && spans[len(spans)-2].Until == last.From
-	queue := workers.Queues[0]
-	return queue.Waiting > 0 && !taken && now.Millis()-last.From.Millis() <= queue.Oldest.Milliseconds()+answerAge
-}
-
-func waitText(n int64) string {
-	if n == 1 {
-		return "1 task waits"
-	}
-	return opt.Grouped(n) + " tasks wait"
-}
-
 // whyEnded returns the failure of o, the zero why for none.
 func whyEnded(o *opt.Objective) why {
 	if o.Status != opt.ObjectiveFailed {
@@ -218,28 +196,5 @@ func spentText(c *shown.Course, now a2a.Time) string {
 	return text
 }
 
-// units are those of durations for people.
-var units = []struct {
-	ms   int64
-	name string
-}{{day.Milliseconds(), "d"}, {time.Hour.Milliseconds(), "h"}, {time.Minute.Milliseconds(), "min"}, {1000, "s"}, {1, "ms"}}
-
-// durationText returns a time in milliseconds for people: in two units, if the first of them
-// says little.
-func durationText(ms int64) string { return inUnits(ms, 10) }
-
-// inUnits returns a time in milliseconds in one unit, or in two if there are less of the first
-// one than so many.
-func inUnits(ms, few int64) string {
-	for i, u := range units[:len(units)-1] {
-		if ms < u.ms {
-			continue
-		}
-		text := fmt.Sprintf("%d %s", ms/u.ms, u.name)
-		if rest := ms % u.ms / units[i+1].ms; rest > 0 && ms/u.ms < few && u.name != "s" {
-			text += fmt.Sprintf(" %d %s", rest, units[i+1].name)
-		}
-		return text
-	}
-	return fmt.Sprintf("%d ms", ms)
-}
+// durationText returns a time in milliseconds for people.
+func durationText(ms int64) string { return shown.Duration(ms) }

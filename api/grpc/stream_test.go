@@ -139,8 +139,9 @@ func TestStream_deafWatch(t *testing.T) {
 
 type never struct{}
 
-func (never) C() <-chan struct{} { return nil }
-func (never) Close()             {}
+func (never) C() <-chan struct{}     { return nil }
+func (never) Rests() <-chan struct{} { return nil }
+func (never) Close()                 {}
 
 // A server that stops ends its streams, and waits for them. The clients see that
 // this is not the end of the task.

@@ -121,6 +121,7 @@ type Receipt struct {
 	Answer  *a2a.Message  // the whole answer; nothing else is set
 	TaskID  string        // that the message began or was for
 	Watch   call.Watch    // of its objective, attached before anything was written
+	begun   bool          // the message has begun the work, whose rest signals Watch
 	gate    string        // that the message answered, "" if it was not a reply
 	state   a2a.TaskState // of the task after that; "" if it was not read
 	Pending bool          // the workflow has not judged it yet
@@ -230,7 +231,15 @@ func (s *Messages) Deliver(ctx context.Context, c *call.Call, p SendParams) (*Re
 // the gate that was just answered. It stops after the blocking wait, counted from
 // the beginning of the call.
 func (s *Messages) waitForWork(ctx context.Context, c *call.Call, d *Receipt) error {
-	return s.Wait.Await(ctx, d.Watch, s.BlockingWait-time.Since(c.Began), func() (bool, error) {
+	begun, changed := d.begun, d.Watch.C()
+	if ref, _ := opt.ParseID(d.TaskID); ref.TaskID == "" {
+		changed = d.Watch.Rests()
+	}
+	return s.Wait.AwaitAt(ctx, changed, s.BlockingWait-time.Since(c.Began), func() (bool, error) {
+		if begun { // it rests not before a signal
+			begun = false
+			return false, nil
+		}
 		state, _, err := s.Journal.Peek(ctx, c.Tenant, d.TaskID)
 		if err != nil || !state.Waiting() || d.gate == "" {
 			return state.Ended() || state.Waiting(), err

@@ -75,7 +75,7 @@ func (s *Messages) begin(ctx context.Context, c *call.Call, p SendParams, o opt.
 	}
 	switch {
 	case err == nil:
-		return &Receipt{TaskID: id, Watch: w}, nil
+		return &Receipt{TaskID: id, Watch: w, begun: true}, nil
 	case errors.Is(err, opt.ErrEnded):
 		w.Close()
 		return s.findEnded(ctx, c, id, p.light)
@@ -206,7 +206,11 @@ var errNotIdle = fmt.Errorf("the objective is not idle: %w", push.ErrNoEffect)
 // connection broke can continue to wait.
 func (s *Messages) findBegun(ctx context.Context, c *call.Call, id string, m a2a.Message) (*Receipt, error) {
 	w := s.Watch(id)
-	v, err := s.Journal.Task(ctx, c.Tenant, id, shown.TaskWant{})
+	_, _, err := s.Journal.Peek(ctx, c.Tenant, id) // most messages are new
+	var v shown.TaskView
+	if err == nil {
+		v, err = s.Journal.Task(ctx, c.Tenant, id, shown.TaskWant{})
+	}
 	switch {
 	case err == nil && opt.SameContent(v.Digest, m, s.IDs.ReplacingKey(c)):
 		c.SetIDs(id, id)

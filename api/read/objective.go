@@ -55,11 +55,17 @@ type Objectives struct {
 	Journal ObjectiveFinder
 	Read    Reader
 	Pages   *call.Pages
+
+	Overviews *Overviews // say what waits for workers
+	Events    *Events
 }
 
 // GetObjective returns an objective.
 func (s *Objectives) GetObjective(ctx context.Context, c *call.Call, p GetObjectiveParams) (ShownObjective, error) {
 	o, err := s.Read.Objective(ctx, c, p.ID)
+	if err == nil && p.Plans && p.Tasks {
+		err = s.Overviews.addWaits(ctx, c, s.Events, o.ID, o.Plans...)
+	}
 	return ShownObjective{Objective: o, Plans: p.Plans, Tasks: p.Tasks}, err
 }
 
@@ -142,6 +148,9 @@ type ShownTask struct {
 
 // GetPlan returns a plan.
 func (s *Objectives) GetPlan(ctx context.Context, c *call.Call, p GetPlanParams) (ShownPlan, error) {
-	_, plan, err := s.Read.Plan(ctx, c, p.ID)
+	o, plan, err := s.Read.Plan(ctx, c, p.ID)
+	if err == nil && p.Tasks {
+		err = s.Overviews.addWaits(ctx, c, s.Events, o.ID, plan)
+	}
 	return ShownPlan{Plan: plan, Tasks: p.Tasks}, err
 }

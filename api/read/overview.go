@@ -7,6 +7,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/api/call"
+	"longhaul/opt"
 	"longhaul/opt/access"
 	"longhaul/opt/shown"
 )
@@ -88,7 +89,35 @@ func (s *Overviews) Workforce(ctx context.Context) (w shown.Workforce, ok bool) 
 	if s.workers.ask == nil {
 		return w, false
 	}
-	return s.workers.get(ctx)
+	return s.workers.get(ctx, workforceFirst)
+}
+
+// addWaits says of the tasks of some plans of an objective whether they wait for workers. It does not wait for an
+// answer about these, and reads the events of the objective only if a task may wait.
+func (s *Overviews) addWaits(ctx context.Context, c *call.Call, events *Events, objectiveID string, plans ...*opt.Plan) error {
+	var running []*opt.Task
+	var latest a2a.Time
+	for _, p := range plans {
+		for _, t := range p.Running() {
+			if t.Link == "" && !t.ByHand && t.Reason != opt.HeldByQuota {
+				running, latest = append(running, t), a2a.AtMillis(max(latest.Millis(), p.UpdatedAt.Millis()))
+			}
+		}
+	}
+	if len(running) == 0 || s.workers.ask == nil {
+		return nil
+	}
+	workers, known := s.workers.get(ctx, 0)
+	now := a2a.At(s.now())
+	since, some := workers.Since(now)
+	if !known || !some || latest.Millis() < since.Millis() {
+		return nil
+	}
+	course, err := events.GetCourse(ctx, c, objectiveID)
+	for _, t := range running {
+		t.Waits = workers.WaitOf(course.Tasks[t.ID], now)
+	}
+	return err
 }
 
 // fresh returns the overview of a tenant that is not too old, and drops all that are.

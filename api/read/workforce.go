@@ -18,7 +18,7 @@ const (
 // AskWorkforce asks Temporal how busy its workers are.
 type AskWorkforce func(context.Context) (shown.Workforce, error)
 
-// A workforce keeps the latest answer about workers. Pages do not wait for Temporal, apart from the first one.
+// A workforce keeps the latest answer about workers. Readers do not wait for Temporal, apart from the first page.
 type workforce struct {
 	ask AskWorkforce
 	now func() time.Time
@@ -30,8 +30,9 @@ type workforce struct {
 	asks   bool          // it is not answered yet
 }
 
-// get returns the latest answer, and whether that is about now.
-func (w *workforce) get(ctx context.Context) (shown.Workforce, bool) {
+// get returns the latest answer, and whether that is about now. It waits for the first one, if that takes no longer
+// than a time.
+func (w *workforce) get(ctx context.Context, wait time.Duration) (shown.Workforce, bool) {
 	w.mu.Lock()
 	first := w.asking == nil
 	if !w.asks && w.now().Sub(w.at) >= workforceAge {
@@ -40,10 +41,10 @@ func (w *workforce) get(ctx context.Context) (shown.Workforce, bool) {
 	}
 	asking := w.asking
 	w.mu.Unlock()
-	if first {
+	if first && wait > 0 {
 		select {
 		case <-asking:
-		case <-time.After(workforceFirst):
+		case <-time.After(wait):
 		}
 	}
 	w.mu.Lock()

@@ -20,7 +20,7 @@ func TestWorkforce(t *testing.T) {
 	go func() { <-asked; answers <- nil }()
 	expect := func(when string, want bool) {
 		t.Helper()
-		if got, ok := w.get(t.Context()); ok != want || len(got.Workers) != 1 {
+		if got, ok := w.get(t.Context(), workforceFirst); ok != want || len(got.Workers) != 1 {
 			t.Errorf("%s: %+v, %v", when, got, ok)
 		}
 	}

@@ -243,9 +243,9 @@ func New(cfg Config) *Service {
 func (s *Service) readers(cfg Config, reads read.Reader, pages *call.Pages) {
 	j := cfg.Journal
 	s.Tasks, s.Records = &read.Tasks{Journal: j, Read: reads, Pages: pages, Links: cfg.Links}, read.Records{Journal: cfg.Pushes, Read: reads, Pushes: s.Pushes.Pushes(), Links: cfg.Links}
-	s.Objectives, s.Overviews = &read.Objectives{Journal: j, Read: reads, Pages: pages}, read.NewOverviews(j, s.Used, cfg.Workforce, cfg.Now)
+	s.Overviews, s.Events = read.NewOverviews(j, s.Used, cfg.Workforce, cfg.Now), &read.Events{Journal: j, Read: reads, Pages: pages}
+	s.Objectives = &read.Objectives{Journal: j, Read: reads, Pages: pages, Overviews: s.Overviews, Events: s.Events}
 	s.Costs, s.Compared = read.Costs{Journal: j}, read.Comparisons{Read: reads}
-	s.Events = &read.Events{Journal: j, Read: reads, Pages: pages}
 }
 
 // Close ends all streams and the waits of blocking sends, for good. Clients lose

@@ -37,7 +37,6 @@ var mannered = []struct{ pattern, plain string }{
 var plainHere = []struct{ path, text, reason string }{
 	{"activities/echo/", "told to", "the answers of this test double are in recorded histories"},
 	{"dev/cmd/record/", "o on", "texts of tasks in recorded histories"},
-	{"dev/cmd/record/legs.go", "told to fail", "the answer of the test double in recorded histories"},
 	{"dev/e2e/crashable/control.go", "told to fail", "as the test double says it"},
 	{"activities/planner/rules.go", "what is", "the questions that the planner understands"},
 	{"internal/prove/scorecard.go", "as it was told", "the title of a row in published scorecards"},

@@ -27,6 +27,11 @@ func shownStatus(p client.Plan) (look shown.Look, reason string) {
 	return look, reason
 }
 
+// waitReason returns why a task waits for a worker.
+func waitReason(t client.PlanTask) (why string, ok bool) {
+	return t.Metadata.String("longhaul/v1/statusText")
+}
+
 // failureReason returns why a task failed, "" if it did not.
 func failureReason(t client.PlanTask) string {
 	why, ok := t.Metadata.String(opt.KeyFailureReason)

@@ -143,10 +143,18 @@ func (p *printer) progress(o *client.Objective) {
 		for _, t := range plan.Tasks {
 			look := shown.LookOfTask(t.Status)
 			p.printChange(t.ID, string(t.Status), string(opt.TaskPending), fmt.Sprintf("%s / %s: %s", p.sanitize(plan.Name), p.sanitize(t.Name), p.paint(look.Kind, look.Word+p.sanitize(failureReason(t)))))
+			p.printWait(plan, t)
 		}
 		if plan.Status.Ended() {
 			p.printChange(plan.ID, string(plan.Status), "", line)
 		}
+	}
+}
+
+// printWait prints why a task waits for a worker, once for each status.
+func (p *printer) printWait(plan client.Plan, t client.PlanTask) {
+	if why, ok := waitReason(t); ok {
+		p.printChange(t.ID+" waits", string(t.Status), "", fmt.Sprintf("%s / %s: %s", p.sanitize(plan.Name), p.sanitize(t.Name), p.sanitize(why)))
 	}
 }
 

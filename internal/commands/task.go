@@ -68,6 +68,7 @@ func (c *getCommand) Run(p *process.Process, r *remote) error {
 	}
 	show.event(client.Event{Event: a2a.Event{Task: t}})
 	show.showWaiting(func() []*opt.Gate { return nil })
+	printWaits(p.Ctx, r.noRepeat, show, t)
 	if used := client.UsageIn(t.Metadata); used != "" {
 		show.printLines("Used: %s", show.sanitize(used))
 	}
@@ -80,6 +81,26 @@ func (c *getCommand) Run(p *process.Process, r *remote) error {
 		show.printLines("The objective was retried. Its latest attempt:\n\n  %s %s", r.command("get"), id)
 	}
 	return nil
+}
+
+// printWaits prints for which worker t waits, or the tasks below it. It ignores errors, since this output is not
+// essential.
+func printWaits(ctx context.Context, agent *client.Client, show *printer, t *a2a.Task) {
+	ref, ok := opt.ParseID(t.ID)
+	if !ok || t.Status.State.Terminal() {
+		return
+	}
+	o, err := agent.GetObjective(ctx, ref.ObjectiveID)
+	if err != nil {
+		return
+	}
+	for _, plan := range o.Plans {
+		for _, task := range plan.Tasks {
+			if ref.TaskID == "" || ref.TaskID == task.ID {
+				show.printWait(plan, task)
+			}
+		}
+	}
 }
 
 // printObject prints the object of a gate whole, as it can be edited.

@@ -115,6 +115,9 @@ func (t tree) detail(task client.PlanTask) string {
 	if task.Metadata.Has(opt.KeyTakenOver) {
 		words = append(words, "taken over")
 	}
+	if why, ok := waitReason(task); ok {
+		words = append(words, why)
+	}
 	if why := failureReason(task); why != "" {
 		words = append(words, strings.TrimPrefix(why, " "))
 	}

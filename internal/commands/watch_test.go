@@ -629,6 +629,27 @@ func TestGetCommand_answers(t *testing.T) {
 	}
 }
 
+// An objective whose tasks wait for a worker, and such a task, say so with the words of the server: get does, and watch
+// does it once while the numbers change.
+func TestGetCommand_waits(t *testing.T) {
+	const why = "Waits for a worker of the queue of tasks, where %d tasks wait for up to 1 min, or has just got one"
+	waiting := func(n int) string {
+		return strings.Replace(wireObjective("working", "working", "pending", "pending", "pending"), `{"id":"t1","name":"Search",`, `{"id":"`+stepID+`","name":"Search","metadata":{"longhaul/v1/statusText":"`+fmt.Sprintf(why, n)+`"},`, 1)
+	}
+	line := "Research / Search: " + fmt.Sprintf(why, 3) + "\n"
+	for id, want := range map[string]string{rootID: line, stepID: line, otherStepID: ""} {
+		task := strings.TrimSuffix(strings.TrimPrefix(wireTask("WORKING", ""), `{"task":`), "}")
+		f := newFakeAgent(t, sendResult(strings.Replace(task, `"id":"`+rootID, `"id":"`+id, 1)))
+		f.objective = []string{waiting(3)}
+		f.want(f.run(&getCommand{Task: id}), 0, "Task "+id+"\n\nWorking.\n"+want)
+	}
+	f := newFakeAgent(t, sendEvents("1 "+wireTask("WORKING", ""), "2 "+wireStatus("WORKING", "", ""), "3 "+wireStatus("COMPLETED", "", "")))
+	f.objective = []string{waiting(3), waiting(2), wireObjective("completed", "completed", "completed", "completed", "completed")}
+	if out := f.run(&watchCommand{Task: rootID}).stdout.String(); !strings.Contains(out, "Research / Search: working\n"+line) || strings.Count(out, "Waits for") != 1 {
+		t.Errorf("watch printed\n%s", out)
+	}
+}
+
 // The object of a gate is printed alone, to be edited.
 func TestGetCommand_object(t *testing.T) {
 	gate := strings.Replace(approvalGate, `"title"`, `"artifactData":{"cups":1},"title"`, 1)

@@ -16,10 +16,11 @@ import (
 
 // Config says where a journal is kept.
 type Config struct {
-	Path string      // of the file, made when missing; empty keeps it in memory
-	URL  string      // of a PostgreSQL database, in place of a file
-	Sync string      // "full" survives a power loss; with "normal" one may lose the last moments; empty means "full"
-	Log  *zap.Logger // nil discards logs
+	Path  string      // of the file, made when missing; empty keeps it in memory
+	URL   string      // of a PostgreSQL database, in place of a file
+	Alone bool        // no other process works with the file: commits of others, such as commands that restore objectives, are noticed within a second
+	Sync  string      // "full" survives a power loss; with "normal" one may lose the last moments; empty means "full"
+	Log   *zap.Logger // nil discards logs
 
 	Sealer db.Sealer        // of secrets of push configs and sessions, and of contents; nil refuses those
 	Seal   bool             // seals the contents that are written
@@ -79,7 +80,7 @@ func (j *Journal) Close() error { return j.db.Close() }
 // engine returns the settings of the database.
 func (c Config) engine() db.Config {
 	out := db.Config{
-		Path: c.Path, URL: c.URL, Sync: c.Sync, Log: cmp.Or(c.Log, zap.NewNop()), Sealer: c.Sealer, Seal: c.Seal, Connections: c.Connections, Migrate: c.Migrate,
+		Path: c.Path, URL: c.URL, Sync: c.Sync, Alone: c.Alone, Log: cmp.Or(c.Log, zap.NewNop()), Sealer: c.Sealer, Seal: c.Seal, Connections: c.Connections, Migrate: c.Migrate,
 		Observer: c.Observer, Template: c.Template, Fold: foldTallies,
 	}
 	if out.Observer == nil {

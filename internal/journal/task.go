@@ -42,20 +42,17 @@ func (j taskReader) Task(ctx context.Context, tenant, id string, want shown.Task
 		}
 		j.tasks.drop(key)
 	}
-	var at moment
+	var row viewRow
 	err = j.db.Snapshot(ctx, func(c *db.Conn) error {
-		if v, err = db.One(tasks(c, "tasks t", where("t.id = ? AND t.tenant = ?", id, tenant), want))("task", id); err == nil {
-			at, err = momentOf(c, v.ObjectiveID)
-		}
-		if err == nil {
-			v.Used, err = usedBy(c, v)
+		if row, err = db.One(viewRows(c, "tasks t", where("t.id = ? AND t.tenant = ?", id, tenant), want))("task", id); err == nil {
+			row.Used, err = usedBy(c, row.TaskView)
 		}
 		return err
 	})
 	if err == nil {
-		j.tasks.put(key, cachedTask{at, v})
+		j.tasks.put(key, cachedTask{row.at, row.TaskView})
 	}
-	return v, err
+	return row.TaskView, err
 }
 
 // Peek returns the state of a task and the seq of the last event of its
@@ -108,16 +105,24 @@ func taskCondition(d db.Dialect, tenant string, f shown.TaskFilter) (from string
 
 // tasks reads the tasks that a filter selects from a table, with the parts that are wanted.
 func tasks(c *db.Conn, from string, f filter, want shown.TaskWant) ([]shown.TaskView, error) {
+	rows, err := viewRows(c, from, f, want)
+	views := make([]shown.TaskView, 0, len(rows))
+	for _, row := range rows {
+		views = append(views, row.TaskView)
+	}
+	return views, err
+}
+
+// viewRows is tasks, with what else their rows have.
+func viewRows(c *db.Conn, from string, f filter, want shown.TaskWant) ([]viewRow, error) {
 	rows, err := db.All(c, `SELECT t.id, t.objective_id, t.plan_id, t.idx, t.context_id, t.state, t.status_at, t.status_id, t.attempt,
 			t.name, t.message_id, t.digest, t.said, t.gate, t.decided, t.dependencies, t.metadata,
-			o.seq, o.attempt, o.paused, o.queued_at, o.principal, o.name, o.message_id, o.digest, o.stopping, o.stuck, o.epochs, COALESCE(p.stopping, '')
+			o.seq, o.attempt, o.paused, o.queued_at, o.principal, o.name, o.message_id, o.digest, o.stopping, o.stuck, o.epochs, COALESCE(p.stopping, ''), (SELECT n FROM purges)
 		FROM `+from+` JOIN objectives o ON o.id = t.objective_id LEFT JOIN plans p ON p.id = t.plan_id`+f.tail, f.a, scanView)
-	views := make([]shown.TaskView, 0, len(rows))
 	for i := range rows {
 		if err == nil {
 			err = rows[i].complete(c, want)
 		}
-		views = append(views, rows[i].TaskView)
 	}
-	return views, err
+	return rows, err
 }

@@ -17,6 +17,7 @@ type viewRow struct {
 	shown.TaskView
 	statusID string // of the status message
 	present  bool   // it is the root task of the current attempt
+	at       moment // of its objective
 }
 
 // scanView reads the columns of a task, its objective and its plan.
@@ -32,10 +33,11 @@ func scanView(row db.Scanner) (viewRow, error) {
 	}
 	err := row.Scan(&v.Task.ID, &v.ObjectiveID, &v.PlanID, &v.Index, &v.Task.ContextID, &v.State, &at, &v.statusID, &v.Attempt,
 		(*db.Content)(&v.Name), &v.MessageID, &v.Digest, &status, &gate, &decided, &dependencies, &metadata,
-		&v.Seq, &ofObjective.attempt, &ofObjective.paused, &ofObjective.queued, &v.Principal, (*db.Content)(&ofObjective.name), &ofObjective.message, &ofObjective.digest, &ofObjective.stop, &stuck, &epochs, &ofObjective.plan)
+		&v.Seq, &ofObjective.attempt, &ofObjective.paused, &ofObjective.queued, &v.Principal, (*db.Content)(&ofObjective.name), &ofObjective.message, &ofObjective.digest, &ofObjective.stop, &stuck, &epochs, &ofObjective.plan, &v.at.purges)
 	if err != nil {
 		return v, err
 	}
+	v.at.seq, v.at.stuck = v.Seq, stuck
 	if v.Rewound, err = record.WasRewound(epochs); err != nil {
 		return v, err
 	}

@@ -153,3 +153,83 @@ func TestWatch_alone(t *testing.T) {
 		t.Errorf("it has looked %d times for %d events, want at most %d", n, s.n, most)
 	}
 }
+
+// A process that has its file alone does not look for commits of others at all, until one has made any: a command
+// restores objectives beside it. Then it is as quick as others.
+func TestWatch_hasFileAlone(t *testing.T) {
+	t.Parallel()
+	to, path := newObserved(), file(t)
+	j := openWith(t, journal.Config{Path: path, Sync: "normal", Alone: true, Observer: to})
+	mine, theirs := newObjective(), newObjective()
+	w, other := j.Watch(mine.ID), j.Watch(theirs.ID)
+	defer w.Close()
+	defer other.Close()
+	began, s := time.Now(), begin(t, j, mine)
+	for awaitSignal(t, w); time.Since(began) < 1200*time.Millisecond; awaitSignal(t, w) {
+		s.record(s.rootMoved(opt.TaskWorking))
+	}
+	select {
+	case <-other.C():
+		t.Error("a watch was signaled without a reason")
+	default:
+	}
+	if n := len(to.looks); n > 0 {
+		t.Errorf("it has looked %d times", n)
+	}
+	s = begin(t, openFile(t, path), theirs)
+	awaitSignal(t, other)
+	for began = time.Now(); time.Since(began) < 300*time.Millisecond; awaitSignal(t, other) {
+		s.record(s.rootMoved(opt.TaskWorking))
+	}
+	if n := len(to.looks); n < 3 {
+		t.Errorf("it has looked %d times while another process works", n)
+	}
+}
+
+// Those who wait until the root task rests are not woken by other commits, of this process or, with PostgreSQL, of
+// another one; and by each after which it may rest.
+func TestWatch_rests(t *testing.T) {
+	eachPlace(t, func(t *testing.T, cfg journal.Config) {
+		cfg.Alone = true
+		here := openWith(t, cfg)
+		journals := []*journal.Journal{here}
+		if cfg.URL != "" {
+			journals = append(journals, openWith(t, cfg))
+		}
+		o := newObjective()
+		var watches []*journal.Watch
+		for _, j := range journals {
+			if cfg.URL != "" {
+				listens(t, j)
+			}
+			w := j.Watch(o.ID)
+			defer w.Close()
+			watches = append(watches, w)
+		}
+		s := begin(t, here, o)
+		for _, step := range []struct {
+			to    opt.TaskState
+			rests bool
+		}{{opt.TaskWorking, false}, {opt.TaskInputRequired, true}, {opt.TaskWorking, false}, {opt.TaskCompleted, true}} {
+			for _, w := range watches {
+				awaitSignal(t, w)
+				select {
+				case <-w.Rests():
+					t.Fatalf("before it is %s, a rest was signaled", step.to)
+				default:
+				}
+			}
+			s.record(s.rootMoved(step.to))
+			for _, w := range watches {
+				if !step.rests {
+					continue
+				}
+				select {
+				case <-w.Rests():
+				case <-time.After(patience):
+					t.Fatalf("that it is %s was not signaled", step.to)
+				}
+			}
+		}
+	})
+}

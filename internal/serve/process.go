@@ -157,7 +157,7 @@ func (d *Dev) serve(p *process.Process, b Build) error {
 		worker.LimitMemory(memory)
 		inside := newTemporalServer(h, embedConfig(c.Shared.Store.dataSettings, c.Shared.Temporal, c.Embedded, c.Retention.NamespaceTTL()))
 		g := c.ground(h, quotas, func() namespace.Target { return c.Shared.Temporal.Embedded(inside.running.Addr) })
-		g.store.migrates = true
+		g.store.migrates, g.store.alone = true, true
 		l := newLeasePart(g)
 		w := &workerPart{ground: g, settings: c.Worker, lease: l}
 		a := &apiServer{ground: g, settings: c.API, temporalUI: inside.uiURL}

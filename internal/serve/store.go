@@ -110,6 +110,7 @@ type store struct {
 	settings Store
 	signs    bool // deliveries
 	migrates bool // brings the tables up to date
+	alone    bool // no other process serves or works with its file
 	notices  *notices
 
 	journal   *journal.Journal
@@ -127,7 +128,7 @@ func (s *store) Start(ctx context.Context) error {
 		return err
 	}
 	h := s.host
-	cfg.Sealer, cfg.Channels, cfg.Log, cfg.Migrate = s.box, s.notices.forJournal(), h.log, s.migrates
+	cfg.Sealer, cfg.Channels, cfg.Log, cfg.Migrate, cfg.Alone = s.box, s.notices.forJournal(), h.log, s.migrates, s.alone
 	cfg.Observer = h.metrics
 	cfg.Recorded = func(r journal.Recorded) {
 		workLog{h.log}.logRecorded(r)

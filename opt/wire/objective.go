@@ -18,6 +18,7 @@ const (
 	keyLink   = "longhaul/v1/link"   // of a linked plan task: whether this server sees the end of the task that stands in for it
 
 	keyStatusReason = "longhaul/v1/statusReason" // the reason of its status, or of a plan's, if that is neither blocked nor failed
+	KeyStatusText   = "longhaul/v1/statusText"   // of a plan task that waits for a worker: why, for people
 )
 
 // An Objective is an objective of the extension.
@@ -153,11 +154,15 @@ func PlanTaskOf(p *opt.Plan, t *opt.Task) PlanTask {
 		Dependencies: append([]string{}, t.Dependencies...), Status: t.State,
 	}
 	reason := ""
-	if t.State == opt.TaskFailed || t.Reason == opt.HeldByQuota {
+	switch {
+	case t.State == opt.TaskFailed || t.Reason == opt.HeldByQuota:
 		reason = t.Reason
+	case t.Waits != "":
+		reason = opt.WaitsForWorker
 	}
 	out.Metadata = ordered(withReason(t.Metadata, false, t.State == opt.TaskFailed, reason), t.Dependencies).
-		WithIf(!t.Used.IsZero(), opt.KeyUsage, UsageOf(t.Used)).WithIf(t.Taken != nil, opt.KeyTakenOver, t.Taken)
+		WithIf(!t.Used.IsZero(), opt.KeyUsage, UsageOf(t.Used)).WithIf(t.Taken != nil, opt.KeyTakenOver, t.Taken).
+		WithIf(t.Waits != "", KeyStatusText, t.Waits)
 	switch {
 	case t.Link != "":
 		out.A2ATaskID = t.Link

@@ -1,9 +1,11 @@
 // Record records the histories in workflows/testdata: one set for each shape of
 // work. Released code must always replay them, so each shape is recorded once;
-// a changed workflow gets new shapes. Run it from the root of the repository:
+// a changed workflow gets new shapes, with names that no history has. Most of those that have
+// histories are not here any more: the ones that are left show how each kind of step is written.
+// Run it from the root of the repository:
 //
 //	go run ./dev/cmd/record              records shapes that have no history yet
-//	go run ./dev/cmd/record gate dag     records these alone, if they have none
+//	go run ./dev/cmd/record gate edited  records these alone, if they have none
 //
 // An existing history is never overwritten. To record a shape again that was
 // never released, remove its files first.
@@ -17,7 +19,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
 	"time"
 
 	"go.temporal.io/sdk/client"
@@ -28,8 +29,6 @@ import (
 	"longhaul/activities/planner"
 	"longhaul/dev/temporald"
 	"longhaul/internal/journal"
-	"longhaul/opt"
-	"longhaul/opt/access"
 	"longhaul/worker"
 	"longhaul/workflows"
 )
@@ -64,7 +63,7 @@ func run(ctx context.Context, dir string, names []string) error {
 		return err
 	}
 	defer temporal.Close()
-	rec, stop, err := startWorkers(temporal, j)
+	rec, stop, err := startWorker(temporal, j)
 	if err != nil {
 		return err
 	}
@@ -81,19 +80,12 @@ func run(ctx context.Context, dir string, names []string) error {
 	return nil
 }
 
-// courses returns all of them. The last one removes what the others have made.
+// courses returns all of them.
 func courses() (all []course) {
-	for _, s := range slices.Concat(shapes, changed, inLegs) {
+	for _, s := range shapes {
 		all = append(all, course{s.name, s.run})
 	}
-	all = append(all, course{queueShape, runQueue})
-	for _, s := range pushShapes {
-		all = append(all, course{s.name, s.run})
-	}
-	for _, s := range scheduleShapes {
-		all = append(all, course{s.name, s.run})
-	}
-	return append(all, course{"purge", runPurge})
+	return append(all, course{queueShape, runQueue})
 }
 
 // wanted reports whether to record a shape: it has no history yet, and is one of
@@ -103,18 +95,6 @@ func wanted(dir, name string, names []string) bool {
 	return len(found) == 0 && (len(names) == 0 || slices.Contains(names, name))
 }
 
-// planning plans slowly if a message asks for it.
-type planning struct{ activities.Planner }
-
-func (p planning) Plan(ctx context.Context, r activities.Request) (activities.Planned, error) {
-	if r.Message != nil && r.Message.Text() == "slow" {
-		if err := activities.Sleep(ctx, 2*time.Second); err != nil {
-			return activities.Planned{}, err
-		}
-	}
-	return p.Planner.Plan(ctx, r)
-}
-
 // hideIdentity keeps the name of this machine out of the histories.
 func hideIdentity(o *client.Options) { o.Identity = "recorder" }
 
@@ -122,73 +102,24 @@ func hideIdentity(o *client.Options) { o.Identity = "recorder" }
 type store interface {
 	activities.Recorder
 	activities.KeptReader
-	activities.Purger
 	activities.TaskReader
 	reads
 	Close() error
 }
 
-// startWorkers starts the workers of all courses.
-func startWorkers(temporal client.Client, j store) (*recorder, func(), error) {
+// startWorker starts the worker of all courses.
+func startWorker(temporal client.Client, j store) (*recorder, func(), error) {
 	newClient := func(cfg workflows.ClientConfig) *workflows.Client {
 		cfg.Temporal = temporal
 		return workflows.NewClient(cfg)
 	}
 	r := &recorder{
 		temporal: temporal, journal: j, ended: map[string][]string{},
-		usual: newClient(workflows.ClientConfig{}), long: newClient(workflows.ClientConfig{MaxEvents: 100}), hasty: newClient(workflows.ClientConfig{IdleFor: 3 * time.Second}),
-	}
-	quotas, err := access.Quotas{}.With("context-questions-in-all=1", "context-calls-in-all=1")
-	if err != nil {
-		return nil, nil, err
+		usual: newClient(workflows.ClientConfig{}), long: newClient(workflows.ClientConfig{MaxEvents: 100}),
 	}
 	work := worker.New(worker.Config{Temporal: temporal, Activities: activities.Config{
-		Executors: map[string]activities.Executor{"echo": echo.Executor{}, "legs": legs{}}, Heartbeats: r.usual, Reporter: r.usual, Default: "echo", Planner: planning{&planner.Playbooks{}}, Recorder: j, Kept: j, Purger: j, Standing: decided{},
-		Quotas: quotas, Usage: &fullAtFirst{seen: map[access.Quota]bool{}},
-		Tasks: j, Watch: func(id string) activities.Watch { return j.Watch(id) },
-		Push: newReceivers().push(),
+		Executors: map[string]activities.Executor{"echo": echo.Executor{}}, Heartbeats: r.usual, Reporter: r.usual, Default: "echo",
+		Planner: &planner.Playbooks{}, Recorder: j, Kept: j, Tasks: j, Watch: func(id string) activities.Watch { return j.Watch(id) },
 	}})
-	workers := []interface {
-		Start() error
-		Stop()
-	}{work, newScheduler(temporal), newElsewhere(temporal)}
-	for _, w := range workers {
-		if err := w.Start(); err != nil {
-			return nil, nil, err
-		}
-	}
-	return r, func() {
-		for _, w := range workers {
-			w.Stop()
-		}
-	}, nil
-}
-
-// heldShape is the name of work that quotas hold back.
-const heldShape = "held"
-
-// fullAtFirst has quotas of that work that are used up when they are read first.
-type fullAtFirst struct {
-	mu   sync.Mutex
-	seen map[access.Quota]bool
-}
-
-func (f *fullAtFirst) Usage(_ context.Context, _, contextID string, q access.Quota) (int64, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.seen[q] || contextID != opening(shape{name: heldShape}).Objective.ContextID {
-		return 0, nil
-	}
-	f.seen[q] = true
-	return 1, nil
-}
-
-// decided has a standing decision about the gates with this name.
-type decided struct{}
-
-func (decided) Decide(_ context.Context, q opt.StandingQuestion) (opt.StandingUse, error) {
-	if q.Gate.Standing != "decided" {
-		return opt.StandingUse{}, nil
-	}
-	return opt.StandingUse{ID: "sd-1", Use: 1, Action: opt.Accept, By: []opt.Vote{{Action: opt.Accept, DecidedBy: "bob"}}, ObjectDigest: q.Gate.ObjectDigest}, nil
+	return r, work.Stop, work.Start()
 }

@@ -42,7 +42,6 @@ type recorder struct {
 	temporal client.Client
 	usual    *workflows.Client
 	long     *workflows.Client // continues as new after a hundred events
-	hasty    *workflows.Client // cancels objectives that are not started within seconds
 	journal  reads
 	commands int                 // that were sent
 	ended    map[string][]string // runs of workflows that were begun again, the latest first
@@ -163,16 +162,6 @@ func (r *recorder) untilTrue(ctx context.Context, objectiveID string, check func
 		}
 	}
 	return nil
-}
-
-// runPurge runs the workflow that removes the objectives of the other courses from the journal.
-func runPurge(ctx context.Context, r *recorder) ([]string, error) {
-	const id = "purge"
-	run, err := r.temporal.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: id, TaskQueue: workflows.TaskQueue}, workflows.Purge, workflows.PurgeInput{TTL: 1})
-	if err != nil {
-		return nil, err
-	}
-	return []string{id}, run.Get(ctx, nil)
 }
 
 // hideQueueName removes it from the name of a worker's own queue.

@@ -1,5 +1,5 @@
-// Package cost counts the cost of one objective: requests to Temporal and batches
-// to the journal, step by step. [StartService] runs all of Longhaul in this
+// Package cost counts the cost of one objective: requests to Temporal, batches
+// to the journal and reads of it, step by step. [StartService] runs all of Longhaul in this
 // process, [StartBare] a Temporal workflow of the same shape without Longhaul;
 // each has a [Log]. The benchmark measures the time of the same two.
 package cost
@@ -19,6 +19,7 @@ const (
 	Request   Kind = "request"   // to Temporal
 	Heartbeat Kind = "heartbeat" // to Temporal too, but their number depends on time
 	Batch     Kind = "batch"     // written to the journal
+	Read      Kind = "read"      // of tasks and objectives in the journal, by the API
 )
 
 // A Step is one request, heartbeat or batch for an objective.

@@ -69,13 +69,14 @@ func measure(t *testing.T, name string, log *cost.Log, once func(context.Context
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
-	var requests, heartbeats, batches []int
+	var requests, heartbeats, batches, reads []int
 	for _, c := range costs {
 		requests = append(requests, c.Count(cost.Request))
 		heartbeats = append(heartbeats, c.Count(cost.Heartbeat))
 		batches = append(batches, c.Count(cost.Batch))
+		reads = append(reads, c.Count(cost.Read))
 	}
 	median := cost.Median(costs)
-	t.Logf("%s\nrequests   %v\nheartbeats %v\nbatches    %v\nThe median: %+v\n%v", name, requests, heartbeats, batches, totalOf(median), median)
+	t.Logf("%s\nrequests   %v\nheartbeats %v\nbatches    %v\nreads      %v\nThe median: %+v\n%v", name, requests, heartbeats, batches, reads, totalOf(median), median)
 	return median
 }

@@ -16,6 +16,7 @@ import (
 	"longhaul/activities"
 	"longhaul/api/service"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // A Log lists the cost of one objective at a time. It lists nothing outside of
@@ -192,7 +193,7 @@ func (l *Log) describe(req any) string {
 	return subject + ": " + strings.Join(commands, ", ")
 }
 
-// Journal returns a journal that lists the batches it records in l.
+// Journal returns a journal that lists the batches it records in l, and its reads.
 func (l *Log) Journal(j service.Journal) service.Journal { return listedJournal{j, l} }
 
 // Recorder returns a recorder that lists the batches it records in l.
@@ -216,6 +217,21 @@ type listedJournal struct {
 func (j listedJournal) Record(ctx context.Context, batches ...opt.Batch) error {
 	j.log.batch("API", batches)
 	return j.Journal.Record(ctx, batches...)
+}
+
+func (j listedJournal) Task(ctx context.Context, tenant, id string, want shown.TaskWant) (shown.TaskView, error) {
+	j.log.add(Step{Kind: Read, What: "task"})
+	return j.Journal.Task(ctx, tenant, id, want)
+}
+
+func (j listedJournal) Peek(ctx context.Context, tenant, id string) (opt.TaskState, int64, error) {
+	j.log.add(Step{Kind: Read, What: "state of a task"})
+	return j.Journal.Peek(ctx, tenant, id)
+}
+
+func (j listedJournal) Objective(ctx context.Context, tenant, id string) (*opt.Objective, error) {
+	j.log.add(Step{Kind: Read, What: "objective"})
+	return j.Journal.Objective(ctx, tenant, id)
 }
 
 type listedRecorder struct {

@@ -15,6 +15,7 @@ type Config struct {
 	Path        string      // of a file, made when missing; "" keeps it in memory
 	URL         string      // of a PostgreSQL database, in place of a file
 	Sync        string      // "full" survives a power loss; with "normal" one may lose the last moments; "" means "full"
+	Alone       bool        // no other process works with the file: its commits are noticed within a second
 	Log         *zap.Logger // required
 	Sealer      Sealer      // of contents; nil refuses them
 	Seal        bool        // seals the contents that are written
@@ -130,15 +131,22 @@ func IsPostgres(rawURL string) bool {
 // Changes are what one write has changed, for those who wait for it. In PostgreSQL other processes
 // are notified of them.
 type Changes struct {
-	Seqs map[string]int64 `json:"seqs,omitempty"` // of the last events, by objective
-	Gone []string         `json:"gone,omitempty"` // objectives that were removed
-	Due  bool             `json:"due,omitempty"`  // deliveries became due
+	Seqs  map[string]int64 `json:"seqs,omitempty"`  // of the last events, by objective
+	Moves map[string]bool  `json:"moves,omitempty"` // objectives of these whose root tasks neither ended nor began to wait
+	Gone  []string         `json:"gone,omitempty"`  // objectives that were removed
+	Due   bool             `json:"due,omitempty"`   // deliveries became due
 }
 
-// Recorded notes that an objective has events up to seq.
-func (ch *Changes) Recorded(objectiveID string, seq int64) {
+// Recorded notes that an objective has events up to seq. It moves if its root task has neither ended nor begun to wait
+// with the new ones.
+func (ch *Changes) Recorded(objectiveID string, seq int64, moves bool) {
 	if ch.Seqs == nil {
-		ch.Seqs = map[string]int64{}
+		ch.Seqs, ch.Moves = map[string]int64{}, map[string]bool{}
+	}
+	if _, known := ch.Seqs[objectiveID]; !moves {
+		delete(ch.Moves, objectiveID)
+	} else if !known {
+		ch.Moves[objectiveID] = true
 	}
 	ch.Seqs[objectiveID] = max(ch.Seqs[objectiveID], seq)
 }

@@ -11,7 +11,8 @@
 // After a commit the watches (watch.go) of the objectives that changed are signaled. Changes by
 // other processes arrive by a look at the file after another process has rung (bell.go,
 // sqlite_follower.go) or by notifications of the server (postgres_follow.go), with a look every
-// second or few in case one is lost.
+// second or few in case one is lost. A process that has a file alone looks only after a ring, which
+// it hears within a second.
 //
 // Statements are written once, with the fragments of a [Dialect] where the databases differ; those
 // that need each other are [Steps]. Each database has its own files of tables (migrations).

@@ -40,10 +40,14 @@ func Notifications(list []Changes) (texts []string, err error) {
 		n, size = Changes{}, 0
 		return err
 	}
-	add := func(id string, do func()) error {
-		if size += len(id) + 32; size > notifyMost {
+	add := func(id string, moves bool, do func()) error {
+		most := len(id) + 32
+		if moves {
+			most += len(id) + 16
+		}
+		if size += most; size > notifyMost {
 			err := flush()
-			size = len(id) + 32
+			size = most
 			if err != nil {
 				return err
 			}
@@ -54,10 +58,10 @@ func Notifications(list []Changes) (texts []string, err error) {
 	for _, ch := range list {
 		n.Due = n.Due || ch.Due
 		for id, seq := range ch.Seqs {
-			err = errors.Join(err, add(id, func() { n.Recorded(id, seq) }))
+			err = errors.Join(err, add(id, ch.Moves[id], func() { n.Recorded(id, seq, ch.Moves[id]) }))
 		}
 		for _, id := range ch.Gone {
-			err = errors.Join(err, add(id, func() { n.Gone = append(n.Gone, id) }))
+			err = errors.Join(err, add(id, false, func() { n.Gone = append(n.Gone, id) }))
 		}
 	}
 	return texts, errors.Join(err, flush())
@@ -139,7 +143,7 @@ func (d *Postgres) checkWatched(ctx context.Context, c *pgx.Conn, ws *watches) e
 	_, err = pgx.ForEachRow(rows, []any{&id, &seq}, func() error {
 		delete(watched, id)
 		missed = ws.isBehind(id, seq) || missed
-		ws.notify(id, seq)
+		ws.notify(id, seq, false)
 		return nil
 	})
 	for id, notified := range watched {

@@ -38,13 +38,14 @@ type SqliteFile struct {
 	log          *zap.Logger
 	checkpointer *checkpointer
 	bell         *bell // nil in memory
+	alone        bool
 	to           Observer
 }
 
 // openSQLite prepares the file of cfg, and makes it if it is missing. It does
 // not read it.
 func openSQLite(cfg Config) (*SqliteFile, error) {
-	d := &SqliteFile{path: cfg.Path, dsn: "file:/" + rand.Text() + "?vfs=memdb", sync: syncLevels[cfg.Sync], template: cfg.Template, log: cfg.Log, to: cfg.Observer}
+	d := &SqliteFile{path: cfg.Path, dsn: "file:/" + rand.Text() + "?vfs=memdb", sync: syncLevels[cfg.Sync], template: cfg.Template, log: cfg.Log, to: cfg.Observer, alone: cfg.Alone}
 	switch {
 	case d.sync == "":
 		return nil, fmt.Errorf(`sync is %q, want "full" or "normal"`, cfg.Sync)

@@ -15,14 +15,30 @@ const (
 	mostRows  = 10_000                // of new events that one look reads; after more, all watches are signaled
 )
 
-// signalCommits implements [database]. It looks while there is a watch.
+// signalCommits implements [database]. It looks while there is a watch: if this process is alone, not before
+// another one has rung, such as a command that restores objectives.
 func (d *SqliteFile) signalCommits(ctx context.Context, ws *watches) {
 	if d.path == "" {
 		return // no other process can have it open
 	}
 	for ws.await(ctx) {
-		d.pollWhileWatched(ctx, ws)
+		if !d.alone || d.hearWhileWatched(ctx, ws) {
+			d.pollWhileWatched(ctx, ws)
+		}
 	}
+}
+
+// hearWhileWatched waits until another process rings, without a look at the journal. It returns false when there
+// is no watch any more.
+func (d *SqliteFile) hearWhileWatched(ctx context.Context, ws *watches) bool {
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for ; !ws.idle() && ctx.Err() == nil; pause(ctx, tick.C) {
+		if d.bell.hear() {
+			return true
+		}
+	}
+	return false
 }
 
 // pollWhileWatched polls until there is no watch. A process that makes all commits itself hears
@@ -50,7 +66,7 @@ func (d *SqliteFile) pollWhileWatched(ctx context.Context, ws *watches) {
 			ws.notifyAll() // of commits before f began
 		} else if err = f.poll(func(id string, seq int64) {
 			missed = missed || !heard && ws.isBehind(id, seq)
-			ws.notify(id, seq)
+			ws.notify(id, seq, false)
 		}, ws.notifyAll); err != nil {
 			_ = f.c.Close()
 			f = nil

@@ -10,11 +10,16 @@ type Watch struct {
 	from      *watches
 	objective string
 	signal    chan struct{}
+	rests     chan struct{}
 }
 
 // C is signalled after a commit of this process or another one. One signal may
 // come for several commits, or without a change: read again after each.
 func (w *Watch) C() <-chan struct{} { return w.signal }
+
+// Rests is like C, but is not signaled after a commit of which it is known that the root task of the objective has
+// neither ended nor begun to wait with it.
+func (w *Watch) Rests() <-chan struct{} { return w.rests }
 
 // Close ends the watch. It may be called more than once.
 func (w *Watch) Close() { w.from.remove(w) }
@@ -22,7 +27,7 @@ func (w *Watch) Close() { w.from.remove(w) }
 // Watch begins to watch an objective, which need not exist yet. A read after
 // Watch misses nothing. Close the watch in the end.
 func (s *Engine) Watch(objectiveID string) *Watch {
-	w := &Watch{from: s.watches, objective: objectiveID, signal: make(chan struct{}, 1)}
+	w := &Watch{from: s.watches, objective: objectiveID, signal: make(chan struct{}, 1), rests: make(chan struct{}, 1)}
 	s.watches.add(w)
 	return w
 }
@@ -30,6 +35,7 @@ func (s *Engine) Watch(objectiveID string) *Watch {
 // A topic is a watched objective.
 type topic struct {
 	seq      int64 // of the latest event for which its watches were signaled
+	rested   int64 // the same of those for rests: an earlier commit of another process may be heard of later
 	watching map[*Watch]bool
 }
 
@@ -87,7 +93,7 @@ func (ws *watches) remove(w *Watch) {
 // signal signals those in this process that wait for a change.
 func (ws *watches) signal(ch Changes) {
 	for id, seq := range ch.Seqs {
-		ws.notify(id, seq)
+		ws.notify(id, seq, ch.Moves[id])
 	}
 	ws.notifyRemoved(ch.Gone)
 	if ch.Due {
@@ -96,16 +102,28 @@ func (ws *watches) signal(ch Changes) {
 }
 
 // notify signals the watches of an objective if they have not been signaled for seq.
-func (ws *watches) notify(objectiveID string, seq int64) {
+func (ws *watches) notify(objectiveID string, seq int64, moves bool) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	t := ws.topics[objectiveID]
-	if t == nil || t.seq >= seq {
+	if t == nil {
 		return
 	}
-	t.seq = seq
+	later, rests := t.seq < seq, !moves && t.rested < seq
 	for w := range t.watching {
+		w.wake(later, rests)
+	}
+	if t.seq = max(t.seq, seq); rests {
+		t.rested = seq
+	}
+}
+
+func (w *Watch) wake(later, rests bool) {
+	if later {
 		signal(w.signal)
+	}
+	if rests {
+		signal(w.rests)
 	}
 }
 
@@ -132,9 +150,9 @@ func (ws *watches) notifyRemoved(objectiveIDs []string) {
 // notifyAgain signals the watches of t, and forgets for which event: the objective may have
 // been removed and recorded again from its first event.
 func (t *topic) notifyAgain() {
-	t.seq = 0
+	t.seq, t.rested = 0, 0
 	for w := range t.watching {
-		signal(w.signal)
+		w.wake(true, true)
 	}
 }
 

@@ -3,6 +3,7 @@ package record
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"longhaul/internal/journal/db"
 	"longhaul/opt"
@@ -99,10 +100,17 @@ func (r *Recording) Run(c *db.Conn) error {
 		}
 	}
 	if r.o.seq > before {
-		c.Changes.Recorded(r.objectiveID, r.o.seq)
+		c.Changes.Recorded(r.objectiveID, r.o.seq, !slices.ContainsFunc(r.added, rests))
 	}
 	r.close()
 	return r.Err
+}
+
+// rests reports whether the root task of an objective may have ended, or have begun to wait, with an event.
+func rests(e opt.Event) bool {
+	ref, _ := opt.ParseID(e.TaskID)
+	state := opt.TaskState(e.To)
+	return e.Kind == opt.SourceRewound || e.Kind == opt.TaskMoved && ref.TaskID == "" && (state.Ended() || state.Waiting())
 }
 
 // close writes the state of the objective.

@@ -29,7 +29,7 @@ func (r *Recording) Restore(c *db.Conn, after int64) (added int, err error) {
 	if added == 0 || r.Err != nil {
 		return 0, r.Err
 	}
-	c.Changes.Recorded(r.objectiveID, r.o.seq)
+	c.Changes.Recorded(r.objectiveID, r.o.seq, false)
 	r.close()
 	return added, r.Err
 }

@@ -922,6 +922,68 @@ func TestOrder_tasksKeepTheirPlace(t *testing.T) {
 	})
 }
 
+// ordered has a client put the last of the tasks a, b and c before b, and returns the id of the command.
+func ordered(s *sim.Story, id string) string {
+	planID := opt.PlanID(id, 1)
+	first, second, third := opt.TaskID(planID, 0), opt.TaskID(planID, 1), opt.TaskID(planID, 2)
+	return s.Send(opt.Command{Kind: opt.OrderTasks, ObjectiveID: id, PlanID: planID, Order: []opt.TaskOrder{
+		{ID: second, Dependencies: []string{third}}, {ID: third, Dependencies: []string{first}},
+	}})
+}
+
+// A plan that is retried with its objective keeps the order that a client has made.
+func TestOrder_retried(t *testing.T) {
+	play(t, func(s *sim.Story) {
+		spec := sim.PlanOf("plan", "a", "b", "c")
+		spec.Tasks[2].Attempts = 1
+		id := s.Open(given(spec))
+		s.Settle()
+		c := ordered(s, id)
+		s.Settle()
+		s.Expect(s.Answer(c) != nil && s.Answer(c).Refusal == nil, "the order is not taken: %v", s.Answer(c))
+		key := s.Activities()[0]
+		s.End(key, sim.Completed(key, s.Work(key).TaskID))
+		s.Settle()
+		key = s.Activities()[0]
+		s.Expect(s.Work(key).Name == "c", "%s runs, not c", s.Work(key).Name)
+		s.End(key, machine.Ended{Key: key, Failed: &machine.Failure{Code: "failed", Message: "No."}})
+		s.Settle()
+		for _, to := range []opt.ObjectiveStatus{opt.ObjectiveSubmitted, opt.ObjectiveWorking} {
+			s.Send(status(id, to))
+			s.Settle()
+		}
+		for _, want := range []string{"c", "b"} {
+			keys := s.Activities()
+			s.Expect(len(keys) == 1 && s.Work(keys[0]).Name == want, "%v run, want %s", keys, want)
+			s.End(keys[0], sim.Completed(keys[0], s.Work(keys[0]).TaskID))
+			s.Settle()
+		}
+		s.Expect(s.Objective(id).Status == opt.ObjectiveCompleted, "it is %s", s.Objective(id).Status)
+	})
+}
+
+// A plan that is reset, also to before a client has put its tasks into another order, gets that order again: it is
+// shown and kept by the work that follows.
+func TestReset_ordered(t *testing.T) {
+	for at := range 4 * 30 {
+		moment, task := at%30, at/30+1
+		play(t, func(s *sim.Story) {
+			id := s.Open(given(sim.PlanOf("plan", "a", "b", "c")))
+			s.Settle()
+			ordered(s, id)
+			for range moment {
+				s.Step()
+			}
+			s.Reset(opt.PlanID(id, 1), task)
+			s.Rest()
+			o := s.Objective(id)
+			b := o.Plans[0].Before(o.Plans[0].Tasks[1])
+			s.Expect(len(b) == 1 && b[0].Name == "c", "reset at moment %d to task %d, b waits for %v", moment, task, b)
+			s.Expect(o.Status == opt.ObjectiveCompleted, "reset at moment %d to task %d, it is %s (%s)", moment, task, o.Status, o.Reason)
+		})
+	}
+}
+
 // The same for plans.
 func TestOrder_plansKeepTheirPlace(t *testing.T) {
 	play(t, func(s *sim.Story) {
