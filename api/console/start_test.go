@@ -300,7 +300,7 @@ func TestStart_rehearsesFromThePast(t *testing.T) {
 	}
 	form := url.Values{"text": {"build"}}
 	got := s.signedIn(t, "acme/bob").post("/console/new/rehearse", form)
-	contains(t, "the rehearsal", got.text, "completed after 3 min (80% of 1 min", "From 3 past runs.")
+	contains(t, "the rehearsal", got.text, "completed after 3 min 1 s (50% of 1 min 1 s", "From 3 past runs.")
 	for _, key := range []string{"other/bob", "acme/bob runs:create"} {
 		p := s.browser(t).post("/console/new/rehearse", form, "Authorization", "Bearer "+key)
 		contains(t, "the rehearsal of "+key, p.text, "completed after 1 s. Without past runs")

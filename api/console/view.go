@@ -118,22 +118,14 @@ func functions(a assets) template.FuncMap {
 		"timed":       func(d opt.Decision) bool { return d.DecidedBy == opt.ByTimer },
 		"counts":      countsText,
 		"said":        func(answer json.RawMessage) string { return shownText(a2a.DataText(answer)) },
-		"times":       func(r rehearse.Range[time.Duration]) string { return likely(r, sinceText) },
-		"costs":       func(r rehearse.Range[opt.Money]) string { return likely(r, opt.Money.String) },
+		"times":       func(r rehearse.Range[time.Duration]) string { return r.Text(sinceText) },
+		"costs":       func(r rehearse.Range[opt.Money]) string { return r.Text(opt.Money.String) },
 		"states":      func() []shown.Kind { return shown.Kinds },
 		"statuses":    statuses,
 		"part":        func(n, of int) int { return 100 * n / max(1, of) },
 		"sum":         func(a, b int) int { return a + b },
 		"gate":        func(g *opt.Gate) string { return shorten(a2a.Visible(titleOfGate(g)), titleLetters) },
 	}
-}
-
-// likely returns a range in words: the likely value, and between which 80 of 100 rehearsals are.
-func likely[T ~int64](r rehearse.Range[T], text func(T) string) string {
-	if r.Low == r.High {
-		return text(r.Likely)
-	}
-	return fmt.Sprintf("%s (80%% of %s to %s)", text(r.Likely), text(r.Low), text(r.High))
 }
 
 // sinceText returns a time since the begin.

@@ -86,7 +86,7 @@ func (s *Rehearsals) past(ctx context.Context, c *call.Call, planner string) (ru
 	})
 	tasks := 0
 	for _, o := range found.Objectives {
-		run := rehearse.PastRun{Began: o.CreatedAt, Tasks: map[string]rehearse.PastTask{}}
+		run := rehearse.PastRun{Began: o.CreatedAt, Ended: o.UpdatedAt, Tasks: map[string]rehearse.PastTask{}}
 		for _, p := range o.Plans {
 			if tasks += len(p.Tasks); tasks > mostPastTasks {
 				return runs, nil

@@ -68,23 +68,24 @@ type Person struct {
 // Assumptions are what a rehearsal does not know. The zero value has tasks that take a second and are
 // completed, and people for all that gates ask, who accept within an hour.
 type Assumptions struct {
-	Requester string          // who asks for the work; "" for "requester"
-	At        time.Time       // when it begins; zero for the first second of 2000
-	Tasks     map[string]Work // by the name of the task
-	Executors map[string]Work // by their names
-	People    []Person        // nil: for each gate as many as it asks, none of whom is the requester
-	Past      map[string]Work // by [PlaceOf]
-	Runs      int             // that Past comes from
-	Within    time.Duration   // all has to end by then; 0 for no limit
-	Budget    opt.Budget      // of the message
-	Limits    opt.Limits      // of the server
-	Quotas    access.Quotas   // of the tenant; tasks wait for that of running tasks
-	Used      []access.Use    // of what work uses, before it begins; nothing of those of Quotas that it lacks
-	Samples   int             // random rehearsals; 0 for 200
-	Steps     int             // that one rehearsal takes at most, and all before the last begins; 0 for 50,000, and no limit
-	Tenant    string          // "" for the default one
-	Unnamed   bool            // the report names groups, and no people
-	Stopped   func() error    // why it ends early, as a context has it; nil for never
+	Requester string            // who asks for the work; "" for "requester"
+	At        time.Time         // when it begins; zero for the first second of 2000
+	Tasks     map[string]Work   // by the name of the task
+	Executors map[string]Work   // by their names
+	People    []Person          // nil: for each gate as many as it asks, none of whom is the requester
+	Past      []map[string]Work // how past runs went, each with its tasks by [PlaceOf]; "" is from the end of the last one to that of all
+	Within    time.Duration     // all has to end by then; 0 for no limit
+	Budget    opt.Budget        // of the message
+	Limits    opt.Limits        // of the server
+	Quotas    access.Quotas     // of the tenant; tasks wait for that of running tasks
+	Used      []access.Use      // of what work uses, before it begins; nothing of those of Quotas that it lacks
+	Samples   int               // random rehearsals; 0 for 200
+	Steps     int               // that one rehearsal takes at most, and all before the last begins; 0 for 50,000, and no limit
+	Tenant    string            // "" for the default one
+	Unnamed   bool              // the report names groups, and no people
+	Stopped   func() error      // why it ends early, as a context has it; nil for never
+
+	past map[string]Work // of the run that a rehearsal takes, or of all
 }
 
 // PlaceOf names a plan task with an id by the number of its plan, from 1, and its own in that, from 0:
@@ -100,6 +101,7 @@ const (
 	usualTask   = time.Second
 	usualAnswer = time.Hour
 	usualRuns   = 200
+	usualShare  = 0.8 // of a range
 )
 
 func (a Assumptions) withDefaults() Assumptions {
@@ -112,5 +114,5 @@ func (a Assumptions) withDefaults() Assumptions {
 
 // of returns the assumptions about a task.
 func (a Assumptions) of(t *opt.Task) Work {
-	return a.Tasks[t.Name].or(a.Past[PlaceOf(t.ID)]).or(a.Executors[t.Executor]).or(Work{Takes: SpreadOf(usualTask), Ends: opt.TaskCompleted, Verdict: opt.Accept})
+	return a.Tasks[t.Name].or(a.past[PlaceOf(t.ID)]).or(a.Executors[t.Executor]).or(Work{Takes: SpreadOf(usualTask), Ends: opt.TaskCompleted, Verdict: opt.Accept})
 }

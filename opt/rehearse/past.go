@@ -9,8 +9,8 @@ import (
 
 // A PastRun is an objective that was completed: its tasks by [PlaceOf].
 type PastRun struct {
-	Began a2a.Time
-	Tasks map[string]PastTask
+	Began, Ended a2a.Time
+	Tasks        map[string]PastTask
 }
 
 // A PastTask is a task of it.
@@ -19,25 +19,38 @@ type PastTask struct {
 	Used  opt.Usage
 }
 
-// PastOf returns how the tasks of r went in past runs with the same tasks, by [PlaceOf], and how many of
-// the runs have these. A task has taken the time since the last of those that it waits for, with all its
-// attempts and its wait for a free place.
-func (r *Report) PastOf(runs []PastRun) (works map[string]Work, used int) {
-	works = map[string]Work{}
+// PastOf returns how the tasks of r went in those past runs that had the same tasks, for [Assumptions]. A task has
+// taken the time since the last of those that it waits for, with all its attempts and its wait for a free place.
+func (r *Report) PastOf(runs []PastRun) (past []map[string]Work) {
 	for _, run := range runs {
 		if !r.like(run) {
 			continue
 		}
-		used++
-		seen := map[string]bool{}
+		works, last := map[string]Work{}, int64(0)
 		for _, t := range r.Tasks {
-			if place := PlaceOf(t.ID); !seen[place] {
-				seen[place] = true
-				works[place] = works[place].with(run.Tasks[place], run.since(t))
-			}
+			place := PlaceOf(t.ID)
+			is := run.Tasks[place]
+			works[place] = Work{Takes: SpreadOf(run.since(t)), Tokens: SpreadOf(is.Used.Input + is.Used.Output), Cost: SpreadOf(is.Used.Cost), whole: true}
+			last = max(last, is.Ended.Millis())
+		}
+		works[""] = Work{Takes: SpreadOf(time.Duration(max(0, run.Ended.Millis()-last)) * time.Millisecond)}
+		past = append(past, works)
+	}
+	return past
+}
+
+// together returns what all of some past runs have.
+func together(past []map[string]Work) map[string]Work {
+	all := map[string]Work{}
+	for _, run := range past {
+		for place, w := range run {
+			sum := all[place]
+			sum.Takes, sum.whole = SpreadOf(append(sum.Takes, w.Takes...)...), w.whole
+			sum.Tokens, sum.Cost = SpreadOf(append(sum.Tokens, w.Tokens...)...), SpreadOf(append(sum.Cost, w.Cost...)...)
+			all[place] = sum
 		}
 	}
-	return works, used
+	return all
 }
 
 // like reports whether a run has had the tasks of r.
@@ -61,14 +74,4 @@ func (run PastRun) since(t Task) time.Duration {
 		}
 	}
 	return max(0, run.Tasks[PlaceOf(t.ID)].Ended.Time().Sub(began))
-}
-
-// with returns w with another value of each figure.
-func (w Work) with(t PastTask, took time.Duration) Work {
-	return Work{
-		Takes:  SpreadOf(append(w.Takes, took)...),
-		Tokens: SpreadOf(append(w.Tokens, t.Used.Input+t.Used.Output)...),
-		Cost:   SpreadOf(append(w.Cost, t.Used.Cost)...),
-		whole:  true,
-	}
 }

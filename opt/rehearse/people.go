@@ -114,7 +114,7 @@ func (w *world) ask(g opt.Gate) {
 func (w *world) answersAfter(p Person, g opt.Gate) time.Duration {
 	ref, _ := opt.ParseID(g.TaskID)
 	t := w.tasks[ref.TaskID]
-	past, found := w.Past[PlaceOf(t.ID)]
+	past, found := w.past[PlaceOf(t.ID)]
 	switch {
 	case len(p.After) > 0:
 		return p.After.At(w.draw())
@@ -123,10 +123,7 @@ func (w *world) answersAfter(p Person, g opt.Gate) time.Duration {
 	case !found:
 		return usualAnswer
 	}
-	if _, drawn := w.waits[g.ID]; !drawn {
-		w.waits[g.ID] = past.Takes.At(w.draw())
-	}
-	return w.waits[g.ID]
+	return past.Takes.At(0.5) // there is one, or the likely one is wanted
 }
 
 // answer sends the answer of a person at a gate, if that is still open.

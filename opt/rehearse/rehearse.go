@@ -2,6 +2,7 @@ package rehearse
 
 import (
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"longhaul/a2a"
@@ -21,15 +22,20 @@ type Planned struct {
 // error says that the work does not end, or is that of Stopped.
 func Run(plan Planner, m a2a.Message, a Assumptions) (*Report, error) {
 	a = a.withDefaults()
+	a.past = together(a.Past)
 	w, err := once(plan, m, a, func() float64 { return 0.5 })
 	if err != nil {
 		return nil, err
 	}
 	r, steps := reportOf(w), w.steps
-	took, spent := []time.Duration{r.Took.Likely}, []opt.Money{r.Cost.Likely}
+	var took []time.Duration
+	var spent []opt.Money
 	for i := range a.samples() {
 		if a.Steps > 0 && steps >= a.Steps {
 			break
+		}
+		if n := len(a.Past); n > 0 { // a whole one: in a slow run all tasks are slow
+			a.past = a.Past[i%n]
 		}
 		w, err := once(plan, m, a, rand.New(rand.NewPCG(1, uint64(i))).Float64)
 		if err != nil {
@@ -40,8 +46,8 @@ func Run(plan Planner, m a2a.Message, a Assumptions) (*Report, error) {
 		took, spent = append(took, one.Took.Likely), append(spent, one.Cost.Likely)
 		r.also(one.Warnings)
 	}
-	r.Took, r.Cost = rangeOf(took, r.Took.Likely), rangeOf(spent, r.Cost.Likely)
-	r.rate(len(took))
+	r.Took, r.Cost = rangeOf(took, r.Took.Likely, len(a.Past)), rangeOf(spent, r.Cost.Likely, len(a.Past))
+	r.rate(1 + len(took))
 	return r, nil
 }
 
@@ -52,10 +58,9 @@ func RunFrom(plan Planner, m a2a.Message, a Assumptions, past func(planner strin
 		return nil, err
 	}
 	runs, err := past(r.Planner)
-	if err != nil || len(runs) == 0 {
+	if a.Past = r.PastOf(runs); err != nil || len(a.Past) == 0 {
 		return r, err
 	}
-	a.Past, a.Runs = r.PastOf(runs)
 	return Run(plan, m, a)
 }
 
@@ -63,7 +68,7 @@ func RunFrom(plan Planner, m a2a.Message, a Assumptions, past func(planner strin
 func once(plan Planner, m a2a.Message, a Assumptions, draw func() float64) (*world, error) {
 	w := &world{
 		Assumptions: a, plan: plan, draw: draw, now: a2a.At(a.At),
-		recorded: map[string]int64{}, tasks: map[string]*opt.Task{}, gates: map[string]opt.Gate{}, asked: map[string]bool{}, waits: map[string]time.Duration{}, overran: map[string]bool{},
+		recorded: map[string]int64{}, tasks: map[string]*opt.Task{}, gates: map[string]opt.Gate{}, asked: map[string]bool{}, overran: map[string]bool{},
 	}
 	id := opt.DerivedObjectiveID(a.Tenant, a.Requester, m.MessageID)
 	m.TaskID, m.ContextID = id, id
@@ -74,7 +79,11 @@ func once(plan Planner, m a2a.Message, a Assumptions, draw func() float64) (*wor
 	}
 	made := plan(o, &m) // as a server does before an objective begins
 	o.Metadata = o.Metadata.WithIf(made.Planner != "", opt.KeyPlanner, made.Planner).WithIf(made.Reason != "", opt.KeyReason, made.Reason)
-	return w, w.play(opt.Opening{Objective: o, Message: &m, Plans: made.Plans})
+	err := w.play(opt.Opening{Objective: o, Message: &m, Plans: made.Plans})
+	if len(w.runs) == 0 { // the end was known
+		w.now = a2a.At(w.now.Time().Add(w.past[""].Takes.At(draw())))
+	}
+	return w, err
 }
 
 // nameOf names an objective by its message.
@@ -85,19 +94,25 @@ func nameOf(m a2a.Message) string {
 	return "Rehearsal"
 }
 
-// samples returns how many random rehearsals there are: none if all figures are certain.
+// samples returns how many random rehearsals there are, as many with each past run: one, or none without such runs, if
+// all other figures are certain.
 func (a Assumptions) samples() int {
-	for _, works := range []map[string]Work{a.Tasks, a.Executors, a.Past} {
+	runs := len(a.Past)
+	if !varies(a) {
+		return runs
+	}
+	each := max(1, runs)
+	return (a.Samples + each - 1) / each * each
+}
+
+// varies reports whether figures of a are uncertain beside those of past runs.
+func varies(a Assumptions) bool {
+	for _, works := range []map[string]Work{a.Tasks, a.Executors} {
 		for _, w := range works {
 			if len(w.Takes) > 1 || len(w.Tokens) > 1 || len(w.Cost) > 1 {
-				return a.Samples
+				return true
 			}
 		}
 	}
-	for _, p := range a.People {
-		if len(p.After) > 1 {
-			return a.Samples
-		}
-	}
-	return 0
+	return slices.ContainsFunc(a.People, func(p Person) bool { return len(p.After) > 1 })
 }

@@ -2,6 +2,7 @@ package rehearse
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
@@ -26,16 +27,43 @@ type Report struct {
 	Events   []opt.Event          `json:"events"` // of the machines, as they record them
 }
 
-// A Range is from the tenth to the ninetieth of a hundred rehearsals, with the likely course between.
+// A Range is where a share of all runs is expected, with the likely course between.
 type Range[T ~int64] struct {
-	Low    T `json:"low"`
-	Likely T `json:"likely"`
-	High   T `json:"high"`
+	Low    T       `json:"low"`
+	Likely T       `json:"likely"`
+	High   T       `json:"high"`
+	Share  float64 `json:"share"` // 0.8, or less if it comes from few past runs: of one, nothing follows
 }
 
-func rangeOf[T ~int64](values []T, likely T) Range[T] {
+// rangeOf returns the range of values: those of rehearsals, which take so many past runs in turn; 0 for none. Before
+// the first of n runs, between any two and after the last the next one is with the same chance: so the i-th of them is
+// the limit for i/(n+1), and all together are the range for (n-1)/(n+1).
+func rangeOf[T ~int64](values []T, likely T, runs int) Range[T] {
+	if len(values) == 0 {
+		return Range[T]{likely, likely, likely, usualShare}
+	}
+	low, share := (1-usualShare)/2, usualShare
+	if runs = min(runs, len(values)); runs > 0 {
+		n, each := float64(runs), len(values)/runs
+		values = values[:each*runs]
+		low = (float64(each)*(low*(n+1)-0.5) - 0.5) / float64(max(1, len(values)-1))
+		share = min(share, (n-1)/(n+1))
+	}
 	s := SpreadOf(values...)
-	return Range[T]{min(s.At(0.1), likely), likely, max(s.At(0.9), likely)}
+	low = max(0, low)
+	return Range[T]{min(s.At(low), likely), likely, max(s.At(1-low), likely), share}
+}
+
+// Text returns r in words.
+func (r Range[T]) Text(text func(T) string) string {
+	switch between := text(r.Low) + " to " + text(r.High); {
+	case r.Low == r.High:
+		return text(r.Likely)
+	case r.Share == 0:
+		return fmt.Sprintf("%s (%s)", text(r.Likely), between)
+	default:
+		return fmt.Sprintf("%s (%.0f%% of %s)", text(r.Likely), 100*r.Share, between)
+	}
 }
 
 // A Task is the work on a task, with all its attempts and gates.
@@ -106,7 +134,7 @@ type reader struct {
 
 // reportOf returns the report of a rehearsal.
 func reportOf(w *world) *Report {
-	r := &reader{w: w, report: &Report{Past: w.Runs, Events: w.events, Tasks: []Task{}, Gates: []Gate{}}, open: map[string]int{}}
+	r := &reader{w: w, report: &Report{Past: len(w.Past), Events: w.events, Tasks: []Task{}, Gates: []Gate{}}, open: map[string]int{}}
 	for _, e := range w.events {
 		r.read(e)
 	}

@@ -28,11 +28,10 @@ type world struct {
 
 	recorded map[string]int64 // number of the last event, by source
 	events   []opt.Event
-	tasks    map[string]*opt.Task     // as they were planned, by id
-	gates    map[string]opt.Gate      // that are open, by id
-	asked    map[string]bool          // people who were asked, by gate and name
-	waits    map[string]time.Duration // as in past runs, by gate
-	overran  map[string]bool          // ids of tasks of which an attempt took longer than it may
+	tasks    map[string]*opt.Task // as they were planned, by id
+	gates    map[string]opt.Gate  // that are open, by id
+	asked    map[string]bool      // people who were asked, by gate and name
+	overran  map[string]bool      // ids of tasks of which an attempt took longer than it may
 }
 
 // An appointment is what happens at a time.
@@ -225,7 +224,7 @@ func (r *run) Run(a machine.Activity, ride []opt.Batch, _ drive.Tries, ended fun
 	}
 	in, takes := r.part.perform(a)
 	begin := func() { r.after(takes, func() { end(in) }) }
-	if a.Kind != machine.RunTask || r.Past != nil { // past runs have waited, too
+	if a.Kind != machine.RunTask || len(r.past) > 0 { // past runs have waited, too
 		begin()
 	} else {
 		leave = r.enter(begin)

@@ -100,7 +100,7 @@ func (m *maker) task(name string, after bool) {
 		if after {
 			object = ", object: '{{results}}'"
 		}
-		fmt.Fprintf(m, "        standing: %v\n        human: {approve: \"Go on?\"%s%s}\n", after && m.IntN(2) == 0, object, m.asking())
+		fmt.Fprintf(m, "        standing: %v\n        human: {approve: \"Go on?\"%s%s}\n", after && m.IntN(4) > 0, object, m.asking())
 	case k == 1:
 		m.WriteString("        human: {questions: [{question: \"Which?\"}]}\n")
 	default:

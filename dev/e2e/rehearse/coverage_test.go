@@ -28,8 +28,8 @@ plans:
       - {name: Publish, executor: assumed, input: {takes: 500, ends: completed, varies: 0.5}, dependencies: [Release]}
 `
 
-// The ranges that come from past runs hold for about 80% of others, which run beside them under another name.
-// How busy the machine is changes times from run to run, for all tasks of one at once: they are held to less.
+// The ranges that come from past runs hold for about 80% of others, which run beside them under another name. How busy
+// the machine is changes the times of all tasks of a run.
 func TestCoverage(t *testing.T) {
 	const runs = 40
 	named := func(name string) *sample { return &sample{name: name, yaml: strings.ReplaceAll(spread, "NAME", name)} }
@@ -50,7 +50,7 @@ func TestCoverage(t *testing.T) {
 		}
 	}
 	t.Logf("of %d other runs, %d took %v to %v and %d cost %v to %v", len(held), inTime, got.Took.Low, got.Took.High, inCost, got.Cost.Low, got.Cost.High)
-	if inTime < runs/3 || inCost < runs/2 || inCost == runs {
+	if min(inTime, inCost) < runs/2 || max(inTime, inCost) == runs {
 		t.Errorf("the ranges hold for %d times and %d costs of %d, want about 80%%", inTime, inCost, runs)
 	}
 }
@@ -74,7 +74,7 @@ func (o *office) spread(t *testing.T, r *rand.Rand, n int) (held []spent) {
 		turn <- true
 		wg.Go(func() {
 			defer func() { <-turn }()
-			events, err := o.run(t.Context(), s)
+			events, err := o.run(t.Context(), s, false)
 			if err != nil {
 				t.Errorf("%s: %v", s.name, err)
 				return

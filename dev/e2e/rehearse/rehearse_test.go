@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -44,6 +46,7 @@ type sample struct {
 	plan       rehearse.Planner
 	a          rehearse.Assumptions
 	course     map[string][]string
+	stood      map[string][]string // likewise, after standing decisions at all gates for which they may be; nil for none
 	status     opt.ObjectiveStatus
 }
 
@@ -87,20 +90,50 @@ func newSample(t *testing.T, n uint64) (*sample, bool) {
 	if s.plan, _, err = (serve.Build{}).Rehearsing(harness.WriteFile(t, dir, "book.yaml", s.yaml), harness.WriteFile(t, dir, "calendars.yaml", always)); err != nil {
 		t.Fatalf("%v in\n%s", err, s.yaml)
 	}
-	r := s.rehearsal(t, s.a)
+	r, ok := s.steady(t, m.Rand, s.a)
 	s.course, s.status = courses(r.Events), r.Status
-	if wrong := disorder(r.Events); len(wrong) > 0 {
-		t.Errorf("%s: in the rehearsal %q\n%s", name, wrong, s.yaml)
-	}
-	for range 12 {
-		if other := s.rehearsal(t, delayed(m.Rand, s.a)); len(differences(s.course, courses(other.Events))) > 0 || !other.Status.Ended() {
-			return s, false
+	if a, any := standing(s.a, r.Events); any && ok {
+		if again, ok := s.steady(t, m.Rand, a); ok {
+			s.stood = courses(again.Events)
 		}
 	}
-	return s, s.status.Ended() && r.Took.Likely < time.Minute
+	return s, ok
 }
 
-// For random playbooks, a run has the events of its rehearsal.
+// steady rehearses a playbook; ok is false if its course depends on how long its tasks take.
+func (s *sample) steady(t *testing.T, r *rand.Rand, a rehearse.Assumptions) (first *rehearse.Report, ok bool) {
+	first = s.rehearsal(t, a)
+	course := courses(first.Events)
+	if wrong := disorder(first.Events); len(wrong) > 0 {
+		t.Errorf("%s: in the rehearsal %q\n%s", s.name, wrong, s.yaml)
+	}
+	for range 12 {
+		if other := s.rehearsal(t, delayed(r, a)); len(differences(course, courses(other.Events))) > 0 || !other.Status.Ended() {
+			return first, false
+		}
+	}
+	return first, first.Status.Ended() && first.Took.Likely < time.Minute
+}
+
+// standing returns a with standing decisions about all that people were asked and may decide beforehand.
+func standing(a rehearse.Assumptions, events []opt.Event) (_ rehearse.Assumptions, any bool) {
+	names := map[string]string{}
+	a.Tasks = maps.Clone(a.Tasks)
+	for _, e := range events {
+		if e.Plan != nil {
+			for _, t := range e.Plan.Tasks {
+				names[t.ID] = t.Name
+			}
+		}
+		if ref, _ := opt.ParseID(e.TaskID); e.Gate != nil && e.Gate.Standing != "" && e.PlanID != "" {
+			a.Tasks[names[ref.TaskID]], any = rehearse.Work{Stands: true}, true
+		}
+	}
+	return a, any
+}
+
+// For random playbooks, a run has the events of its rehearsal; so has a second one, with the standing decisions that
+// people have made in the first.
 func TestReality(t *testing.T) {
 	var samples []*sample
 	tried := uint64(0)
@@ -109,11 +142,14 @@ func TestReality(t *testing.T) {
 			samples = append(samples, s)
 		}
 	}
-	kinds := map[opt.ObjectiveStatus]int{}
+	kinds, stood := map[opt.ObjectiveStatus]int{}, 0
 	for _, s := range samples {
 		kinds[s.status]++
+		if s.stood != nil {
+			stood++
+		}
 	}
-	t.Logf("of %d playbooks, %d have a course that does not depend on times: %v", tried, len(samples), kinds)
+	t.Logf("of %d playbooks, %d have a course that does not depend on times: %v, %d with standing decisions", tried, len(samples), kinds, stood)
 	o := newOffice(t, samples)
 	var wg sync.WaitGroup
 	next := make(chan *sample)
@@ -168,25 +204,31 @@ func newOffice(t *testing.T, samples []*sample) *office {
 	return o
 }
 
-// compare runs a playbook and compares the run with the rehearsal.
+// compare runs a playbook, again if there are standing decisions then, and compares the runs with the rehearsals.
 func (o *office) compare(t *testing.T, s *sample) {
-	events, err := o.run(t.Context(), s)
-	if err != nil {
-		t.Errorf("%s: %v\n%s", s.name, err, s.yaml)
-		return
-	}
-	if wrong := append(differences(s.course, courses(events)), disorder(events)...); len(wrong) > 0 {
-		t.Errorf("%s:\n%s\n%v\n%s", s.name, strings.Join(wrong, "\n"), s.a.People, s.yaml)
+	for i, course := range []map[string][]string{s.course, s.stood} {
+		if course == nil {
+			return
+		}
+		events, err := o.run(t.Context(), s, i > 0)
+		if err != nil {
+			t.Errorf("%s: %v\n%s", s.name, err, s.yaml)
+			return
+		}
+		if wrong := append(differences(course, courses(events)), disorder(events)...); len(wrong) > 0 {
+			t.Errorf("%s, run %d:\n%s\n%v\n%s", s.name, i+1, strings.Join(wrong, "\n"), s.a.People, s.yaml)
+		}
 	}
 }
 
 // A shift is one run with the people who answer in it.
 type shift struct {
 	*office
-	s     *sample
-	asked map[string]bool
-	gates map[string]opt.Gate
-	due   []answer
+	s      *sample
+	asked  map[string]bool
+	gates  map[string]opt.Gate
+	stands map[string]string // gates at which people may make standing decisions; nil in a run that has them
+	due    []answer
 }
 
 type answer struct {
@@ -195,16 +237,19 @@ type answer struct {
 	gate string
 }
 
-// run runs a playbook to its end, and returns its events.
-func (o *office) run(ctx context.Context, s *sample) (events []opt.Event, err error) {
+// run runs a playbook to its end, for the first time or again, and returns its events.
+func (o *office) run(ctx context.Context, s *sample, again bool) (events []opt.Event, err error) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	task, err := o.clients["carol"].Send(ctx, harness.Message{ID: s.name, Text: s.name})
+	task, err := o.clients["carol"].Send(ctx, harness.Message{ID: fmt.Sprint(s.name, again), Text: s.name})
 	if err != nil {
 		return nil, err
 	}
 	id := task.ID // the root task of an objective has its id
 	f := &shift{office: o, s: s, asked: map[string]bool{}, gates: map[string]opt.Gate{}}
+	if s.stood != nil && !again {
+		f.stands = map[string]string{}
+	}
 	seq := int64(0)
 	for {
 		list, err := o.journal.Events(ctx, id, seq, 0)
@@ -244,6 +289,9 @@ func (f *shift) notice(e opt.Event) {
 		return
 	}
 	f.gates[e.Gate.ID] = *e.Gate
+	if _, known := f.stands[e.Gate.Standing]; f.stands != nil && e.Gate.Standing != "" && !known {
+		f.stands[e.Gate.Standing] = e.Gate.ID
+	}
 	for _, p := range f.s.a.People {
 		key := e.Gate.ID + p.Name
 		if f.asked[key] || p.Silent || !may(p, e.Gate) {
@@ -257,6 +305,9 @@ func (f *shift) notice(e opt.Event) {
 
 // answer sends the answers that are due at gates that are open.
 func (f *shift) answer(ctx context.Context) error {
+	if err := f.decide(ctx); err != nil {
+		return err
+	}
 	for len(f.due) > 0 && !f.due[0].at.After(time.Now()) {
 		a := f.due[0]
 		f.due = f.due[1:]
@@ -270,6 +321,28 @@ func (f *shift) answer(ctx context.Context) error {
 		if err != nil && harness.Reason(err) == "" {
 			return fmt.Errorf("%s: %w", a.by.Name, err)
 		}
+	}
+	return nil
+}
+
+// decide has people make a standing decision for each gate at which they may, all who may be behind it.
+func (f *shift) decide(ctx context.Context) error {
+	for of, gate := range f.stands {
+		if gate == "" {
+			continue
+		}
+		path, body := "/v1/standing", fmt.Sprintf(`{"interruptId": %q, "holds": "true", "for": "1h", "most": 9}`, gate)
+		for _, p := range f.s.a.People {
+			status, answer, err := f.clients[p.Name].With("Content-Type", "application/json").Page(ctx, "POST", path, body)
+			if err != nil {
+				return err
+			}
+			var made struct{ ID string }
+			if err := json.Unmarshal(answer, &made); err == nil && status == http.StatusOK {
+				path, body = "/v1/standing/"+made.ID+"/approve", ""
+			}
+		}
+		f.stands[of] = "" // made
 	}
 	return nil
 }

@@ -164,20 +164,32 @@ func (b beginning) followsOthers() {
 			w.fail("runs", "%s runs before %s", w.name(t.ID), w.name(before.ID))
 		}
 	}
-	for _, gate := range w.facts.gates[placeOf(t)] {
-		if g := p.Tasks[gate]; !g.Done() {
-			w.fail("order", "%s runs before %s, behind which it was", w.name(t.ID), w.name(g.ID))
-		}
-	}
+	staysBehind(w, p, t)
 	if n := unstopped(b.r); n >= p.Limits.OrDefault().Parallel || n > 0 && !p.Unordered() {
 		w.fail("runs", "%s begins beside %d others", w.name(t.ID), n)
+	}
+}
+
+// staysBehind: a task comes behind those that ask people there, and one that asks behind all, as it was at first.
+func staysBehind(w *world, p *opt.Plan, t *opt.Task) {
+	for _, i := range w.facts.gates[placeOf(t)] {
+		if b := p.Tasks[i]; !b.Done() && b.Run <= t.Run {
+			w.fail("order", "%s comes before %s, behind which it was", w.name(t.ID), w.name(b.ID))
+		}
+	}
+}
+
+// asksBehind is that for a gate that opens.
+func asksBehind(w *world, r *run, e opt.Event) {
+	if h, ok := r.m.(planHost); ok && e.Gate != nil && e.From != e.To && !h.p.State.Plan.Loose {
+		staysBehind(w, &h.p.State.Plan, h.p.State.Plan.Task(e.TaskID))
 	}
 }
 
 // placeOf names a task in all attempts at its plan, and in its forks.
 func placeOf(t *opt.Task) string { return fmt.Sprint(t.Index, " ", t.Name) }
 
-// noteGates notes behind which tasks that ask people the tasks of a plan are, before clients change the order.
+// noteGates notes behind which others the tasks of a plan have to stay, before clients change the order.
 func noteGates(w *world, p *opt.Plan) {
 	for _, t := range p.Tasks {
 		if _, known := w.facts.gates[placeOf(t)]; known {
@@ -186,7 +198,7 @@ func noteGates(w *world, p *opt.Plan) {
 		gates, open := []int{}, slices.Clone(p.Before(t))
 		for seen := map[*opt.Task]bool{}; len(open) > 0; open = open[1:] {
 			g := open[0]
-			if !seen[g] && g.Ask != nil {
+			if !seen[g] && (g.Ask != nil || t.Ask != nil) {
 				gates = append(gates, g.Index)
 			}
 			if !seen[g] {

@@ -92,6 +92,7 @@ var eventChecks = []struct {
 	check func(w *world, r *run, e opt.Event)
 }{
 	{opt.TaskMoved, gateIsNew},
+	{opt.TaskMoved, asksBehind},
 	{opt.TaskMoved, namesOriginal},
 	{"", decidedBySome},
 	{opt.TaskMoved, decidedByChecks},

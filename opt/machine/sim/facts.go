@@ -39,7 +39,7 @@ type facts struct {
 	setBack  map[string]bool        // plans whose rows their objective has set back, and that have not begun an epoch since: their events do not follow on the rows
 
 	unlimited map[string]int64 // questions that no budget limits, by objective
-	gates     map[string][]int // behind which tasks that ask people a task is at first, by its place and name
+	gates     map[string][]int // behind which tasks that ask people a task is at first, or all if it asks itself, by its place and name
 
 	looked map[string][]opt.StandingQuestion // about which standing decisions were looked up, by A2A task
 

@@ -126,6 +126,14 @@ var mutations = []mutation{
 	{"a plan does not follow its objective into another epoch", "plan_state.go", "s.Above, s.Rewind = d.Epoch, true", "s.Above = d.Epoch"},
 	{"an objective that is closed keeps its turn", "objective.go", "s.Turn = TurnState{Shared: true, Want: WantTurn, N: at, Delivered: at}", "_ = at"},
 	{"what waits for people is moved before them", "../plan_order.go", "case asks && r.was[t.ID][g.ID] && !r.now[t.ID][g.ID]:", "case false:"},
+	{"people are asked before what they were to see", "../plan_order.go", "case asks && r.was[g.ID][t.ID] && !r.now[g.ID][t.ID]:", "case false:"},
+	{"a task that has begun gets another order", "../plan_order.go", "case t.State != TaskPending:", "case false:"},
+	{"a result reaches a task past an approval", "../plan_order.go", ", r.checkResults(t)", ""},
+	{"an approval shows less than before", "../plan_order.go", ", r.checkShown(t)", ""},
+	{"a task begins before a task whose result its input names", "../plan_order.go", "cmp.Or(r.checkUses(t), ", "cmp.Or("},
+	{"the same order is another one", "../plan_order.go", "t.Dependencies == nil || !sameTasks(t.Dependencies, deps)", "true"},
+	{"a standing decision decides after another order", "plan_command.go", "\t\t\tm.State.Reordered = true\n", ""},
+	{"a plan of earlier rules gets another order", "plan_command.go", "m.State.Rules < rulesReorder", "false"},
 	{"another order is recorded and not kept", "../plan.go", "t.Dependencies = o.Dependencies", "_ = t"},
 	{"a principal decides twice", "plan_state.go", "reply.Action != opt.Ask && t.Gate.Voted(reply.DecidedBy)", "false"},
 	{"a deputy decides where the absent one may not", "../gate.go", "g.Responders.Allow(s.Principal, s.Groups, requesters...) && ", ""},
@@ -311,7 +319,7 @@ func tested(t *testing.T, path, text string) (string, error) {
 			t.Fatal(err)
 		}
 	}
-	for _, tests := range [][]string{{"..", "../drive", "../../fork"}, {"-skip", "TestMutations", ".", "-shrink=false", "-schedules", "12000"}} {
+	for _, tests := range [][]string{{"..", "../drive", "../..", "../../fork"}, {"-skip", "TestMutations", ".", "-shrink=false", "-schedules", "12000"}} {
 		args := append([]string{"test", "-count=1", "-vet=off", "-failfast", "-overlay", overlay}, tests...)
 		if out, err := exec.CommandContext(t.Context(), "go", args...).CombinedOutput(); err != nil {
 			return string(out), err
