@@ -17,17 +17,18 @@ const objectivesSize = 50
 // filterFields are the fields of the form with which the list is filtered, sorted and laid out.
 var filterFields = []string{"text", "status", "planner", "by", "code", "age", "context", "from", "to", "sort", "cols"}
 
-// An objectivesFilter is what the list of objectives is to show, as the fields of its form
-// have it.
-type objectivesFilter struct{ listing }
-
-// More reports whether f uses the fields that the form hides at first.
-func (f objectivesFilter) More() bool {
-	return slices.ContainsFunc(filterFields[2:], f.Has)
+// objectives is the data of the page with the list of objectives, which the fields of its form filter.
+type objectives struct {
+	listing
+	read.ObjectivePage
+	Later bool // it is not the first page
 }
 
+// More reports whether f uses the fields that the form hides at first.
+func (f objectives) More() bool { return slices.ContainsFunc(filterFields[2:], f.Has) }
+
 // Filtered reports whether f leaves objectives out.
-func (f objectivesFilter) Filtered() bool { return slices.ContainsFunc(filterFields[:9], f.Has) }
+func (f objectives) Filtered() bool { return slices.ContainsFunc(filterFields[:9], f.Has) }
 
 // An option is a choice of a list.
 type option struct{ Value, Text string }
@@ -42,20 +43,20 @@ var sorts = []option{{"", "Newest first"}, {string(shown.OldestFirst), "Oldest f
 var columns = []option{{"progress", "Progress"}, {"planner", "Playbook"}, {"by", "Asked by"}, {"created", "Created"}, {"changed", "Changed"}, {"failure", "Failure"}}
 
 // Column reports whether the list has a column.
-func (f objectivesFilter) Column(name string) bool {
+func (f objectives) Column(name string) bool {
 	if !f.Has("cols") {
 		return name != "changed" && name != "failure"
 	}
 	return slices.Contains(f.Values["cols"], name)
 }
 
-func (f objectivesFilter) Ages() []option    { return ages }
-func (f objectivesFilter) Sorts() []option   { return sorts }
-func (f objectivesFilter) Columns() []option { return columns }
+func (f objectives) Ages() []option    { return ages }
+func (f objectives) Sorts() []option   { return sorts }
+func (f objectives) Columns() []option { return columns }
 
 // SortBy returns the query of the list that is sorted by one of two orders: the other one, if
 // it has the first.
-func (f objectivesFilter) SortBy(first, second string) string {
+func (f objectives) SortBy(first, second string) string {
 	if f.Get("sort") == first {
 		first = second
 	}
@@ -63,7 +64,7 @@ func (f objectivesFilter) SortBy(first, second string) string {
 }
 
 // search returns f as the service takes it.
-func (f objectivesFilter) search(now time.Time) (s shown.ObjectiveSearch, err error) {
+func (f objectives) search(now time.Time) (s shown.ObjectiveSearch, err error) {
 	s = shown.ObjectiveSearch{
 		ObjectiveFilter: shown.ObjectiveFilter{Limit: objectivesSize, Status: opt.ObjectiveStatus(f.Get("status"))}, Text: f.Get("text"), ContextID: f.Get("context"),
 		Planner: f.Get("planner"), Principal: f.Get("by"), Failure: f.Get("code"), Sort: shown.Sort(f.Get("sort")),
@@ -104,17 +105,10 @@ func (f objectivesFilter) search(now time.Time) (s shown.ObjectiveSearch, err er
 	return s, nil
 }
 
-// objectives is the data of the page with the list of objectives.
-type objectives struct {
-	objectivesFilter
-	read.ObjectivePage
-	Later bool // it is not the first page
-}
-
 // showObjectives shows the objectives that the query selects.
 func showObjectives(v *visit) (view, error) {
 	q := v.r.URL.Query()
-	data := objectives{objectivesFilter: objectivesFilter{newListing(q, filterFields...)}, Later: q.Get("page") != ""}
+	data := objectives{listing: newListing(q, filterFields...), Later: q.Get("page") != ""}
 	search, err := data.search(v.cfg.Now())
 	if err == nil {
 		data.ObjectivePage, err = v.cfg.Service.Objectives.ListObjectives(v.r.Context(), v.call, read.ListObjectivesParams{Filter: search, PageToken: q.Get("page"), Standings: true})

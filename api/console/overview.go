@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"longhaul/a2a"
-	"longhaul/api/gate"
 	"longhaul/api/read"
 	"longhaul/opt/shown"
 )
@@ -14,7 +13,7 @@ import (
 type overview struct {
 	read.OverviewOf
 	New        bool // nothing has been asked for yet
-	Waits      []gateCard
+	Waits      []shown.Interrupt
 	InAll      int // open objectives
 	Day, Month chart
 }
@@ -33,15 +32,11 @@ func showOverview(v *visit) (view, error) {
 	for _, n := range seen.Open {
 		data.InAll += n
 	}
-	gates, err := v.cfg.Service.Gates.ListInterrupts(v.r.Context(), v.call, gate.InterruptListParams{Filter: shown.InterruptFilter{Limit: longestWaits}})
-	if err != nil {
+	if data.Waits, err = v.waiting(shown.InterruptFilter{Limit: longestWaits}); err != nil {
 		return view{}, err
 	}
-	for _, i := range gates.Interrupts {
-		data.Waits = append(data.Waits, cardOf(i, v.cfg.Now()))
-	}
 	if data.InAll+len(seen.Overview.Month) == 0 {
-		all, err := v.cfg.Service.Objectives.ListObjectives(v.r.Context(), v.call, read.ListObjectivesParams{Filter: shown.ObjectiveSearch{ObjectiveFilter: shown.ObjectiveFilter{Limit: 1}}})
+		all, err := v.list(shown.ObjectiveSearch{ObjectiveFilter: shown.ObjectiveFilter{Limit: 1}})
 		if err != nil {
 			return view{}, err
 		}

@@ -121,10 +121,15 @@ func functions(a assets) template.FuncMap {
 		"times":       func(r rehearse.Range[time.Duration]) string { return likely(r, sinceText) },
 		"costs":       func(r rehearse.Range[opt.Money]) string { return likely(r, opt.Money.String) },
 		"states":      func() []shown.Kind { return shown.Kinds },
-		"statuses":    statuses,
+		"statuses":    func() []opt.ObjectiveStatus { return opt.ObjectiveStatuses },
+		"statusLook":  lookOfStatus,
+		"playbook":    func(planner string) string { return strings.TrimPrefix(planner, "playbook ") },
 		"part":        func(n, of int) int { return 100 * n / max(1, of) },
 		"sum":         func(a, b int) int { return a + b },
 		"gate":        func(g *opt.Gate) string { return shorten(a2a.Visible(titleOfGate(g)), titleLetters) },
+		"titled":      gateTitle,
+		"gist":        gistOf,
+		"people":      peopleText,
 	}
 }
 
