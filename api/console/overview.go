@@ -60,22 +60,14 @@ type chart struct {
 	Bars        []endedBar
 }
 
-// An endings has how many objectives have ended in each of the states of endClasses.
+// An endings has how many objectives have been completed, have failed and were canceled.
 type endings [3]int
 
-var endClasses = [3]string{"completed", "failed", "canceled"}
-
-// An endedBar is the bar of an hour or a day: the parts of it stand on each other.
+// An endedBar is the bar of an hour or a day: the parts of it, in the order of endings, stand on each other.
 type endedBar struct {
 	At    a2a.Time
 	N     endings
-	Parts []barPart
-}
-
-// A barPart is a part of a bar.
-type barPart struct {
-	Class      string
-	X, Y, W, H int
+	Parts [3]block
 }
 
 // chartOf returns the chart of the work that has ended from a time to another one, in
@@ -104,21 +96,15 @@ func chartOf(ended []shown.Ended, from, to a2a.Time, unit time.Duration) chart {
 		c.Most = max(c.Most, n[0]+n[1]+n[2])
 	}
 	for i := range c.Bars {
-		c.Bars[i].At = a2a.At(begin.Add(time.Duration(i) * unit))
-		c.Bars[i].stack(c.Most, i*chartWidth/len(c.Bars), chartWidth/len(c.Bars)*3/4)
-	}
-	return c
-}
-
-// stack makes the parts of the bar. A part that is not empty is visible, even if it is
-// small.
-func (b *endedBar) stack(most, x, width int) {
-	base := chartBase
-	for i, n := range b.N {
-		if n > 0 {
-			height := max(2, n*(chartBase-chartTop)/most)
-			base -= height
-			b.Parts = append(b.Parts, barPart{endClasses[i], x, base, width, height})
+		b, base := &c.Bars[i], chartBase
+		b.At = a2a.At(begin.Add(time.Duration(i) * unit))
+		for kind, n := range b.N {
+			if n > 0 { // it is visible, even if it is small
+				height := max(2, n*(chartBase-chartTop)/c.Most)
+				base -= height
+				b.Parts[kind] = block{i * chartWidth / len(c.Bars), base, chartWidth / len(c.Bars) * 3 / 4, height}
+			}
 		}
 	}
+	return c
 }

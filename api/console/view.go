@@ -118,8 +118,8 @@ func functions(a assets) template.FuncMap {
 		"timed":       func(d opt.Decision) bool { return d.DecidedBy == opt.ByTimer },
 		"counts":      countsText,
 		"said":        func(answer json.RawMessage) string { return shownText(a2a.DataText(answer)) },
-		"times":       func(r rehearse.Range[time.Duration]) string { return likely(r, sinceText) },
-		"costs":       func(r rehearse.Range[opt.Money]) string { return likely(r, opt.Money.String) },
+		"times":       func(r rehearse.Range[time.Duration]) string { return r.Text(sinceText) },
+		"costs":       func(r rehearse.Range[opt.Money]) string { return r.Text(opt.Money.String) },
 		"states":      func() []shown.Kind { return shown.Kinds },
 		"statuses":    func() []opt.ObjectiveStatus { return opt.ObjectiveStatuses },
 		"statusLook":  lookOfStatus,
@@ -131,14 +131,6 @@ func functions(a assets) template.FuncMap {
 		"gist":        gistOf,
 		"people":      peopleText,
 	}
-}
-
-// likely returns a range in words: the likely value, and between which 80 of 100 rehearsals are.
-func likely[T ~int64](r rehearse.Range[T], text func(T) string) string {
-	if r.Low == r.High {
-		return text(r.Likely)
-	}
-	return fmt.Sprintf("%s (80%% of %s to %s)", text(r.Likely), text(r.Low), text(r.High))
 }
 
 // sinceText returns a time since the begin.
@@ -257,9 +249,5 @@ func invalidText(f *call.Fault) string {
 	if len(f.Violations) == 0 {
 		return f.Message + "."
 	}
-	text := ""
-	for _, v := range f.Violations {
-		text += v.Field + " " + v.Description + ". "
-	}
-	return text[:len(text)-1]
+	return strings.Join(each(f.Violations, func(v call.Violation) string { return v.Field + " " + v.Description + "." }), " ")
 }

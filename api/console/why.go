@@ -85,15 +85,9 @@ func others(n int, what string) string {
 // peopleText names who can answer a gate.
 func peopleText(g *opt.Gate) string {
 	r := cmp.Or(g.Responders, &opt.Responders{})
-	var names []string
-	for _, p := range r.Principals {
-		if !g.Voted(p) {
-			names = append(names, shorten(a2a.Visible(p), 40))
-		}
-	}
-	for _, group := range r.Groups {
-		names = append(names, "a member of "+shorten(a2a.Visible(group), 40))
-	}
+	name := func(of string) string { return shorten(a2a.Visible(of), 40) }
+	names := each(slices.DeleteFunc(slices.Clone(r.Principals), g.Voted), name)
+	names = append(names, each(r.Groups, func(group string) string { return "a member of " + name(group) })...)
 	const most = 3
 	switch n := len(names); {
 	case n == 0 && r.NotRequester:

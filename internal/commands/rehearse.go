@@ -139,9 +139,9 @@ func printRehearsal(out io.Writer, r *rehearse.Report, when func(time.Duration) 
 	if r.Past > 0 {
 		from = "from " + opt.Count(r.Past, "past run")
 	}
-	fmt.Fprintf(out, "%s after %s, %s\n", lookOf(&client.Objective{Status: r.Status}).Word, rangeText(r.Took, sinceText), from)
+	fmt.Fprintf(out, "%s after %s, %s\n", lookOf(&client.Objective{Status: r.Status}).Word, r.Took.Text(sinceText), from)
 	if r.Cost.High > 0 {
-		fmt.Fprintf(out, "Costs %s\n", rangeText(r.Cost, opt.Money.String))
+		fmt.Fprintf(out, "Costs %s\n", r.Cost.Text(opt.Money.String))
 	}
 	if r.Planner != "" {
 		fmt.Fprintf(out, "Plans of %s: %s\n", a2a.VisibleLine(r.Planner), a2a.VisibleLine(r.Why))
@@ -194,13 +194,6 @@ func printAsked(out io.Writer, g rehearse.Gate, when func(time.Duration) string)
 		fmt.Fprintf(out, "  after %s: %s by %s\n", when(g.Closed), cmp.Or(participles[g.Action], string(g.Action)), a2a.VisibleLine(strings.TrimPrefix(g.By, opt.OwnNames)))
 	}
 	asks(g.Later, "without an answer after ")
-}
-
-func rangeText[T ~int64](r rehearse.Range[T], text func(T) string) string {
-	if r.Low == r.High {
-		return text(r.Likely)
-	}
-	return fmt.Sprintf("%s (80%% of %s to %s)", text(r.Likely), text(r.Low), text(r.High))
 }
 
 // sinceText returns a time since the begin.

@@ -2,6 +2,7 @@ package rehearse
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
@@ -31,6 +32,14 @@ type Range[T ~int64] struct {
 	Low    T `json:"low"`
 	Likely T `json:"likely"`
 	High   T `json:"high"`
+}
+
+// Text returns the likely value, and between which 80 of 100 rehearsals are.
+func (r Range[T]) Text(text func(T) string) string {
+	if r.Low == r.High {
+		return text(r.Likely)
+	}
+	return fmt.Sprintf("%s (80%% of %s to %s)", text(r.Likely), text(r.Low), text(r.High))
 }
 
 func rangeOf[T ~int64](values []T, likely T) Range[T] {
