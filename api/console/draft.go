@@ -354,10 +354,7 @@ func (d *draft) rearrange(n int, want []item) error {
 
 // waits reports whether an item waits for those that it names, and for no others.
 func (d *draft) waits(one item) bool {
-	now := d.item(one.plan, one.task)
-	if one.task != nil {
-		now = d.item(one.plan, one.plan.Task(one.id)) // it may have been replaced
-	}
+	now := d.item(one.plan, one.plan.Task(one.id)) // another one than one.task, or none for a plan
 	return slices.Equal(slices.Sorted(slices.Values(now.before)), slices.Sorted(slices.Values(one.before)))
 }
 

@@ -69,40 +69,25 @@ func (f objectives) search(now time.Time) (s shown.ObjectiveSearch, err error) {
 		ObjectiveFilter: shown.ObjectiveFilter{Limit: objectivesSize, Status: opt.ObjectiveStatus(f.Get("status"))}, Text: f.Get("text"), ContextID: f.Get("context"),
 		Planner: f.Get("planner"), Principal: f.Get("by"), Failure: f.Get("code"), Sort: shown.Sort(f.Get("sort")),
 	}
-	var wrong []call.Violation
-	refuse := func(field, description string) {
-		wrong = append(wrong, call.Violation{Field: field, Description: description})
-	}
-	if s.Status != "" && !s.Status.Valid() {
-		refuse("State", "is not one of the list")
-	}
-	if !slices.ContainsFunc(sorts, func(o option) bool { return o.Value == string(s.Sort) }) {
-		refuse("Order", "is not one of the list")
-	}
+	var wrong violations
+	is := func(value string) func(option) bool { return func(o option) bool { return o.Value == value } }
+	wrong.add(s.Status != "" && !s.Status.Valid(), "State", "is not one of the list")
+	wrong.add(!slices.ContainsFunc(sorts, is(string(s.Sort))), "Order", "is not one of the list")
 	for _, values := range f.Values {
-		if len(values) > len(columns) || slices.ContainsFunc(values, func(v string) bool { return len(v) > call.MaxID }) {
-			refuse("The search", "is too long")
-		}
+		long := func(v string) bool { return len(v) > call.MaxID }
+		wrong.add(len(values) > len(columns) || slices.ContainsFunc(values, long), "The search", "is too long")
 	}
-	day := func(name, text string, later int) a2a.Time {
-		at, ok := dayOf(text, later)
-		if !ok {
-			refuse(name, noDay)
-		}
-		return at
-	}
-	s.Since, s.Until = day("From", f.Get("from"), 0), day("To", f.Get("to"), 1)
+	var from, until bool
+	s.Since, from = dayOf(f.Get("from"), 0)
+	s.Until, until = dayOf(f.Get("to"), 1)
+	wrong.add(!from, "From", noDay)
+	wrong.add(!until, "To", noDay)
 	if age := f.Get("age"); age != "" {
-		if !slices.ContainsFunc(ages, func(o option) bool { return o.Value == age }) {
-			refuse("Age", "is not one of the list")
-		}
+		wrong.add(!slices.ContainsFunc(ages, is(age)), "Age", "is not one of the list")
 		d, _ := time.ParseDuration(age) // those of the list are valid
 		s.Since = a2a.At(now.Add(-d))
 	}
-	if len(wrong) > 0 {
-		return s, call.Invalid(wrong...)
-	}
-	return s, nil
+	return s, wrong.err()
 }
 
 // showObjectives shows the objectives that the query selects.

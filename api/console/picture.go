@@ -206,8 +206,8 @@ func readyAt(p *opt.Plan, t *opt.Task, c *shown.Course) (at int64, ok bool) {
 	return at, !begun.IsZero()
 }
 
-// A stretch is a span of the work on a task that ends now if it lasts, and what was done in it: a bar of
-// the picture, or a row beside it.
+// A stretch is a span of the work on a task, which ends now if it lasts, in words: a bar of the picture, or a
+// row beside it.
 type stretch struct {
 	shown.Span
 	Class, What string

@@ -66,18 +66,13 @@ func (v *visit) startForm() (f startForm, p message.SendParams, err error) {
 		f.Key = newKey()
 	}
 	text, name, context := v.field("text"), strings.TrimSpace(v.field("name")), strings.TrimSpace(v.field("context"))
-	var wrong []call.Violation
-	check := func(refuse bool, field, problem string) {
-		if refuse {
-			wrong = append(wrong, call.Violation{Field: field, Description: problem})
-		}
-	}
-	check(strings.TrimSpace(text) == "", "The text", "is missing: describe the work")
-	check(len(text) > maxRequest, "The text", "is longer than 100,000 bytes")
-	check(len([]rune(name)) > maxName || strings.ContainsFunc(name, isControl), "The name", "is longer than 200 characters, or has control characters")
-	check(len(context) > call.MaxID || strings.ContainsFunc(context, isControl), "The context", "is not an id")
-	if len(wrong) > 0 {
-		return f, p, call.Invalid(wrong...)
+	var wrong violations
+	wrong.add(strings.TrimSpace(text) == "", "The text", "is missing: describe the work")
+	wrong.add(len(text) > maxRequest, "The text", "is longer than 100,000 bytes")
+	wrong.add(len([]rune(name)) > maxName || strings.ContainsFunc(name, isControl), "The name", "is longer than 200 characters, or has control characters")
+	wrong.add(len(context) > call.MaxID || strings.ContainsFunc(context, isControl), "The context", "is not an id")
+	if err := wrong.err(); err != nil {
+		return f, p, err
 	}
 	m := a2a.Message{MessageID: f.Key, ContextID: context, Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart(text)}}
 	for key, value := range map[string]string{opt.KeySkill: v.field("skill"), opt.KeySuggestedName: name} {

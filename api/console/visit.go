@@ -72,6 +72,24 @@ func (v *visit) readForm() error {
 	return nil
 }
 
+// A violations lists the mistakes in the fields of a form.
+type violations []call.Violation
+
+// add adds that a field has a mistake, if it has.
+func (v *violations) add(wrong bool, field, description string) {
+	if wrong {
+		*v = append(*v, call.Violation{Field: field, Description: description})
+	}
+}
+
+// err returns the fault of the form, nil for none.
+func (v violations) err() error {
+	if len(v) == 0 {
+		return nil
+	}
+	return call.Invalid(v...)
+}
+
 // field returns a field of the form.
 func (v *visit) field(name string) string { return v.r.PostForm.Get(name) }
 
