@@ -27,7 +27,9 @@ type gatePage struct {
 	Asked      string    // the title with its line breaks, "" if the one in a line has all of it
 	Who        string    // who may answer, "" for everyone
 	Follow     follow
+	Remark     string       // with which the object was sent back last
 	Changes    []comparison // with the object that was sent back, part by part
+	Removed    []comparison // those that are about no part of Object
 	Object     parts
 	Edited     parts // that replace the object of the decision with which it was closed
 	EditedDiff []comparison
@@ -89,11 +91,13 @@ func gatePageOf(v *visit, s gate.ShownInterrupt, w written) *gatePage {
 		p.Asked = shownText(whole)
 	}
 	if b := s.Before; b != nil && b.Reply.Reply != nil {
-		p.Changes = compareObjects("diff-", b.Object, g.Object)
+		p.Remark, p.Changes = b.Reply.Reply.Remark(), compareObjects("diff-", b.Object, g.Object)
 	}
-	for i := range min(len(p.Changes), len(p.Object.List)) {
+	n := min(len(p.Changes), len(p.Object.List))
+	for i := range n {
 		p.Object.List[i].Diff = &p.Changes[i]
 	}
+	p.Removed = p.Changes[n:]
 	if s.Open {
 		p.Follow = followOf(v, s)
 		addForm(v, p, s)
@@ -103,17 +107,6 @@ func gatePageOf(v *visit, s gate.ShownInterrupt, w written) *gatePage {
 	}
 	return p
 }
-
-// Remark returns the words with which the object was sent back last.
-func (p *gatePage) Remark() string {
-	if p.Before == nil || p.Before.Reply.Reply == nil {
-		return ""
-	}
-	return p.Before.Reply.Reply.Remark()
-}
-
-// Removed returns the comparisons that are about no part of the object.
-func (p *gatePage) Removed() []comparison { return p.Changes[min(len(p.Changes), len(p.Object.List)):] }
 
 // Others returns the replies that did not close the gate. Exchanges has the questions.
 func (p *gatePage) Others() []shown.GateReply {

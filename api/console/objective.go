@@ -31,8 +31,8 @@ type objectivePage struct {
 	Position int    // in the queue of its context, 0 outside
 	Percent  *int   // done, nil before the work and after it
 	Links    []link
-	Change   changeForm             // of its state
-	Forms    map[string]*changeForm // about it as a whole, those that are offered
+	Change   changeForm // of its state
+	Forms    offers     // about it as a whole
 
 	Picture *picture // nil in the other view
 	Tree    *tree    // likewise, and without plans
@@ -49,16 +49,6 @@ type record struct {
 	More     int // results that are not shown
 	Messages []shownMessage
 	Moments  []moment
-}
-
-// Opened reports whether one of the forms was refused, and is shown again.
-func (p objectivePage) Opened() bool {
-	for _, f := range p.Forms {
-		if f.Open {
-			return true
-		}
-	}
-	return false
 }
 
 // MayDraft reports whether the caller may change the plans in a draft.

@@ -175,9 +175,22 @@ var objectiveForms = map[string]struct {
 	"text":     {"/text", opt.Command{Kind: opt.UpdateObjective, Change: &opt.Change{Name: new("another")}}},
 }
 
-// ofObjective returns those that are offered, by their ids, and the one for a fork.
-func (f forms) ofObjective() map[string]*changeForm {
-	out := map[string]*changeForm{}
+// The offers are the forms that a page offers, by their ids.
+type offers map[string]*changeForm
+
+// Opened reports whether one of them was refused, and is shown again.
+func (o offers) Opened() bool {
+	for _, f := range o {
+		if f.Open {
+			return true
+		}
+	}
+	return false
+}
+
+// ofObjective returns those of objectiveForms that are offered, and the one for a fork.
+func (f forms) ofObjective() offers {
+	out := offers{}
 	for id, of := range objectiveForms {
 		if f.allows(of.cmd) {
 			out[id] = new(f.form(id, of.path))
@@ -195,11 +208,11 @@ type planChoice struct {
 	Chosen    bool
 }
 
-// Choices lists the plans that a new one may depend on. It would follow the last.
-func (p objectivePage) Choices() (out []planChoice) {
-	form := p.Forms["add-plan"]
-	for i, plan := range p.Plans {
-		chosen := i == len(p.Plans)-1
+// Choices lists the plans of an objective, on which a new one may depend. It would follow the last.
+func (o offers) Choices(plans []*opt.Plan) (out []planChoice) {
+	form := o["add-plan"]
+	for i, plan := range plans {
+		chosen := i == len(plans)-1
 		if form.Open {
 			chosen = slices.Contains(form.Values["after"], planKey(plan))
 		}
