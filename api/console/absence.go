@@ -2,6 +2,7 @@ package console
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -55,11 +56,8 @@ func absencesOf(v *visit, f filledForm) (view, error) {
 func addAbsence(v *visit) (view, error) {
 	return makeRule(v, absencesOf, func() (string, error) {
 		p := absence.AddParams{Principal: strings.TrimSpace(v.field("principal")), Deputy: strings.TrimSpace(v.field("deputy"))}
-		for _, group := range strings.Split(v.field("groups"), ",") {
-			if group = strings.TrimSpace(group); group != "" {
-				p.Groups = append(p.Groups, group)
-			}
-		}
+		none := func(group string) bool { return group == "" }
+		p.Groups = slices.DeleteFunc(each(strings.Split(v.field("groups"), ","), strings.TrimSpace), none)
 		if p.Deputy == "" {
 			return "", call.InvalidField("deputy", "is missing")
 		}

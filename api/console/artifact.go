@@ -20,18 +20,17 @@ import (
 // A shownArtifact is an artifact as a page shows it.
 type shownArtifact struct {
 	ID, Name, Description string
-	Parts                 []object
-	More                  int // parts that are not shown
+	Parts                 parts
 }
 
 // artifacts returns the artifacts of a task as a page shows them, and how many it leaves out.
 func (v *viewer) artifacts(t a2a.Task) (out []shownArtifact, more int) {
 	for n, a := range t.Artifacts {
-		if v.parts <= 0 {
+		if v.left <= 0 {
 			return out, len(t.Artifacts) - n
 		}
 		shown := shownArtifact{ID: "r" + strconv.Itoa(n), Name: artifactName(a), Description: shorten(a2a.Visible(a.Description), 500)}
-		shown.Parts, shown.More = v.objects(shown.ID+"-", each(a.Parts, withLines), func(i int) string { return downloadPath(t.ID, a.ArtifactID, i) })
+		shown.Parts = v.parts(shown.ID+"-", each(a.Parts, withLines), func(i int) string { return downloadPath(t.ID, a.ArtifactID, i) })
 		out = append(out, shown)
 	}
 	return out, 0
@@ -160,8 +159,7 @@ type shownMessage struct {
 	ID, From string
 	Task     string // address of the task that it is about, "" for the objective
 	Name     string // of that task
-	Parts    []object
-	More     int // parts that are not shown
+	Parts    parts
 }
 
 // messages returns messages about o as a page shows them, the latest first.
@@ -178,7 +176,7 @@ func (v *viewer) messages(o *opt.Objective, list []a2a.Message) (out []shownMess
 		if m.Text() != "" { // data is the same for programs
 			parts = slices.DeleteFunc(parts, func(p a2a.Part) bool { return p.Data != nil })
 		}
-		shown.Parts, shown.More = v.objects("m"+shown.ID+"-", parts, nil)
+		shown.Parts = v.parts("m"+shown.ID+"-", parts, nil)
 		out = append(out, shown)
 	}
 	return out

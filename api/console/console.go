@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
 	"go.uber.org/zap"
 
 	"longhaul/a2a"
@@ -59,7 +60,7 @@ type Console struct {
 	assets      assets
 
 	markdown markdown
-	badges   badges
+	badges   *lru.Cache[string, badge] // by badgeKey
 }
 
 // New returns a console.
@@ -70,7 +71,8 @@ func New(cfg Config) *Console {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	k := &Console{cfg: cfg, mux: http.NewServeMux(), originCheck: http.NewCrossOriginProtection(), assets: newAssets(), markdown: newMarkdown(), badges: newBadges()}
+	badges, _ := lru.New[string, badge](mostBadges) // the size is valid
+	k := &Console{cfg: cfg, mux: http.NewServeMux(), originCheck: http.NewCrossOriginProtection(), assets: newAssets(), markdown: newMarkdown(), badges: badges}
 	k.credentials = credentials{cfg}
 	k.views = newViews(k.assets)
 	k.routes()
@@ -143,14 +145,14 @@ var table = []route{
 	{"POST /new/rehearse", "RehearseObjective", rehearseStart},
 	{"POST /new/start", "SendMessage", start},
 	{"GET /objectives/{id}", "objectives/get", showObjective},
-	{"POST /objectives/{id}", "objectives/update", changeObjective},
-	{"POST /objectives/{id}/text", "objectives/update", changeObjectiveText},
-	{"POST /objectives/{id}/replan", "objectives/replan", replan},
-	{"POST /objectives/{id}/plans", "plans/create", addPlan},
-	{"POST /objectives/{id}/plans/{plan}", "plans/update", changePlan},
-	{"POST /objectives/{id}/draft", "plans/addTasks", sendDraft},
-	{"POST /objectives/{id}/tasks/{task}", "tasks/updateStatus", changeTask},
-	{"POST /objectives/{id}/fork", "objectives/fork", forkObjective},
+	{"POST /objectives/{id}", "objectives/update", changing(changeState)},
+	{"POST /objectives/{id}/text", "objectives/update", changing(changeText)},
+	{"POST /objectives/{id}/replan", "objectives/replan", changing(replan)},
+	{"POST /objectives/{id}/plans", "plans/create", changing(addPlan)},
+	{"POST /objectives/{id}/plans/{plan}", "plans/update", changing(changeState)},
+	{"POST /objectives/{id}/draft", "plans/addTasks", changing(sendDraft)},
+	{"POST /objectives/{id}/tasks/{task}", "tasks/updateStatus", changing(changeState)},
+	{"POST /objectives/{id}/fork", "objectives/fork", changing(fork)},
 	{"GET /objectives/{id}/compare", "CompareObjectives", showComparison},
 	{"GET /objectives/{id}/timeline", "ListEvents", showTimeline},
 	{"GET /objectives/{id}/messages", "GetTask", downloadMessages},

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"reflect"
 	"slices"
@@ -11,10 +12,7 @@ import (
 	"strings"
 
 	"longhaul/a2a"
-	"longhaul/api/call"
-	"longhaul/api/read"
 	"longhaul/opt"
-	"longhaul/opt/shown"
 )
 
 // Limits of a draft, whose steps are in its address.
@@ -34,15 +32,22 @@ var stepFields = []string{"do", "of", "after", "before", "name", "description", 
 
 // stepsOf returns the steps of an address.
 func stepsOf(at spot) (out []step) {
-	for _, text := range at.Steps {
+	for _, text := range at.Values["step"] {
 		q, _ := url.ParseQuery(text)
 		out = append(out, step{q})
 	}
 	return out
 }
 
-// with returns s with one more step, from the fields of a form. A new task gets its name.
-func (s spot) with(form url.Values) spot {
+// stepping returns s with other steps.
+func (s spot) stepping(steps []string) spot {
+	q := maps.Clone(s.Values)
+	q["step"] = steps
+	return spot{s.base, listing{q}}
+}
+
+// adding returns s with one more step, from the fields of a form. A new task gets its name.
+func (s spot) adding(form url.Values) spot {
 	q := url.Values{}
 	for _, field := range stepFields {
 		if form.Has(field) {
@@ -59,8 +64,7 @@ func (s spot) with(form url.Values) spot {
 		}
 		q.Set("as", newTask+strconv.Itoa(n))
 	}
-	s.Steps = append(slices.Clone(s.Steps), q.Encode())
-	return s
+	return s.stepping(slices.Concat(s.Values["step"], []string{q.Encode()}))
 }
 
 // newTask begins the names of new tasks.
@@ -71,8 +75,7 @@ func (s spot) ToDraft(o *opt.Objective) string { return s.onto(o).path() }
 
 // onto returns s with its draft moved to the present state of o.
 func (s spot) onto(o *opt.Objective) spot {
-	s.Graph, s.Draft, s.Since = true, o.Revision, max(o.UpdatedAt.Millis(), latestOf(o))
-	return s
+	return s.with("view", "graph", "draft", numberText(o.Revision), "since", numberText(max(o.UpdatedAt.Millis(), latestOf(o))))
 }
 
 // A draft is an objective with steps that were not sent.
@@ -80,7 +83,7 @@ type draft struct {
 	now, was *opt.Objective // the former is a copy
 	allows   func(opt.Command) bool
 	tasksOf  map[string]planTasks // what changes of them, by the id of their plan
-	names    map[string]string    // of new tasks, by their ids
+	added    map[string]string    // the names of new tasks, by their ids
 	skipped  map[string]bool      // by id
 	asked    []asked
 }
@@ -100,17 +103,13 @@ type asked struct {
 // draftOf returns o with the steps of a draft, and for each what it changes, or why it cannot.
 func draftOf(f forms, at spot) (*draft, []draftLine) {
 	o := *f.o
-	d := &draft{now: &o, was: f.o, allows: f.allows, tasksOf: map[string]planTasks{}, names: map[string]string{}, skipped: map[string]bool{}}
-	o.Plans = nil
-	for _, p := range f.o.Plans {
-		o.Plans = append(o.Plans, new(*p))
-	}
+	d := &draft{now: &o, was: f.o, allows: f.allows, tasksOf: map[string]planTasks{}, added: map[string]string{}, skipped: map[string]bool{}}
+	o.Plans = each(f.o.Plans, func(p *opt.Plan) *opt.Plan { return new(*p) })
 	steps := stepsOf(at)
 	lines := make([]draftLine, len(steps))
 	for i, s := range steps {
 		text, err := d.apply(i, s)
-		rest := at
-		rest.Steps = slices.Delete(slices.Clone(at.Steps), i, i+1)
+		rest := at.stepping(slices.Delete(slices.Clone(at.Values["step"]), i, i+1))
 		lines[i] = draftLine{Text: cmp.Or(text, shorten(a2a.Visible(s.Get("name")), titleLetters), s.Get("of")), Undo: rest.path()}
 		if wrong, ok := errors.AsType[*opt.SpecError](err); ok {
 			err = errors.New(wrong.Problem)
@@ -122,69 +121,138 @@ func draftOf(f forms, at spot) (*draft, []draftLine) {
 	return d, lines
 }
 
+var (
+	// errGone says that a step is about what cannot be changed so now.
+	errGone = errors.New("it can no longer be changed so")
+	// errNoChain says that a plan or a task has no neighbour with which it could change places.
+	errNoChain = errors.New("it is not in a chain with another one that can move")
+)
+
 // apply carries out a step, and returns what it changes.
 func (d *draft) apply(n int, s step) (text string, err error) {
-	switch s.Get("do") {
-	case "add":
-		return d.add(n, s)
-	case "order":
-		return d.order(n, s)
-	case "earlier", "later":
-		return d.move(n, s)
-	case "between":
-		return d.between(n, s)
-	case "skip":
-		return d.skip(n, s)
+	of, ok := d.at(s.Get("of"))
+	switch do := s.Get("do"); {
+	case !ok:
+		return "", errGone
+	case do == "add" && of.task == nil:
+		return d.add(n, s, of)
+	case do == "order":
+		return d.order(n, s, of)
+	case do == "earlier", do == "later":
+		return d.move(n, of, do == "earlier")
+	case do == "between" && of.task != nil:
+		return d.between(n, s, of)
+	case do == "skip":
+		return d.skip(n, of)
 	}
 	return "", errGone
 }
 
-// errGone says that a step is about what cannot be changed so now.
-var errGone = errors.New("it can no longer be changed so")
-
-// ask adds a step to the command that changes the same, which it replaces.
-func (d *draft) ask(step int, cmd opt.Command) error {
-	if !d.allows(cmd) {
-		return errGone
-	}
-	d.keep(step, cmd)
-	return nil
+// An item is a plan or a task of a draft, with the ids of those that it waits for.
+type item struct {
+	id, name string
+	before   []string
+	plan     *opt.Plan // the item, or the plan of the task
+	task     *opt.Task // nil for a plan
 }
 
-// keep is ask for a command that is allowed.
-func (d *draft) keep(step int, cmd opt.Command) {
-	i := slices.IndexFunc(d.asked, changes(cmd))
-	if i < 0 {
-		i, d.asked = len(d.asked), append(d.asked, asked{})
+// item returns a task of a plan as an item, or the plan if t is nil.
+func (d *draft) item(p *opt.Plan, t *opt.Task) item {
+	if t == nil {
+		return item{p.ID, p.Name, each(d.now.Before(p), idOfPlan), p, nil}
 	}
-	d.asked[i] = asked{cmd, append(d.asked[i].steps, step)}
+	return item{t.ID, t.Name, each(p.Before(t), idOfTask), p, t}
 }
 
-// changes returns whether a command changes the same as another one.
-func changes(cmd opt.Command) func(asked) bool {
-	return func(a asked) bool {
-		return a.Kind == cmd.Kind && a.PlanID == cmd.PlanID && a.TaskID == cmd.TaskID && a.Status == cmd.Status
+// row lists all plans, or the tasks of the plan of a task.
+func (d *draft) row(of item) []item {
+	if of.task != nil {
+		return d.tasks(of.plan)
 	}
+	return each(d.now.Plans, func(p *opt.Plan) item { return d.item(p, nil) })
 }
 
-// add adds a task to a plan.
-func (d *draft) add(step int, s step) (string, error) {
-	p := planAt(d.now, s.Get("of"))
-	if p == nil {
-		return "", errGone
+func (d *draft) tasks(p *opt.Plan) []item {
+	return each(p.Tasks, func(t *opt.Task) item { return d.item(p, t) })
+}
+
+// at returns the plan or the task with a key.
+func (d *draft) at(key string) (found item, ok bool) {
+	for _, p := range d.now.Plans {
+		if planKey(p) == key {
+			return d.item(p, nil), true
+		}
+		for _, t := range p.Tasks {
+			if d.key(t.ID) == key {
+				return d.item(p, t), true
+			}
+		}
 	}
-	spec := opt.TaskSpec{Name: strings.TrimSpace(s.Get("name")), Description: strings.TrimSpace(s.Get("description"))}
-	spec.Executor, spec.Dependencies = strings.TrimSpace(s.Get("executor")), d.tasks(p, s)
+	return found, false
+}
+
+// key returns the key of the plan or the task with an id, the name of a new task.
+func (d *draft) key(id string) string { return cmp.Or(d.added[id], keyOfTask(id), keyOfPlan(id)) }
+
+// title names an item at the beginning of a sentence.
+func (i item) title() string {
+	if i.task == nil {
+		return "Plan " + quoted(i.name)
+	}
+	return quoted(i.name)
+}
+
+// names returns the names of the plans or tasks with some ids.
+func (d *draft) names(ids []string) []string {
+	return each(ids, func(id string) string {
+		if name := nameOfTask(d.now, id); name != "" {
+			return quoted(name)
+		}
+		return nameOfPlan(d.now, id)
+	})
+}
+
+// after returns the ids of those of a row that a step names.
+func (d *draft) after(s step, row []item) []string {
+	ids := []string{}
+	for _, one := range row {
+		if slices.Contains(s.Values["after"], d.key(one.id)) {
+			ids = append(ids, one.id)
+		}
+	}
+	return ids
+}
+
+// dropped names what an item has waited for, if it was there, apart from those with some ids.
+func (d *draft) dropped(of item, now []string) []string {
+	p, was := d.was.Plan(of.plan.ID), []string(nil)
+	if of.task == nil {
+		was = each(d.was.Before(p), idOfPlan)
+	} else if of.task.Index < len(p.Tasks) {
+		was = each(p.Before(p.Tasks[of.task.Index]), idOfTask)
+	}
+	return d.names(slices.DeleteFunc(was, func(id string) bool { return slices.Contains(now, id) }))
+}
+
+// add adds a task to a plan. Right after the last of a list, in which one with dependencies would free all
+// others, it has none.
+func (d *draft) add(n int, s step, to item) (string, error) {
+	p := to.plan
+	spec := opt.TaskSpec{Name: strings.TrimSpace(s.Get("name")), Description: strings.TrimSpace(s.Get("description")), Executor: strings.TrimSpace(s.Get("executor"))}
+	spec.Dependencies = d.after(s, d.tasks(p))
+	if last := len(p.Tasks) - 1; last >= 0 && p.Loose && !p.Unordered() && slices.Equal(spec.Dependencies, []string{p.Tasks[last].ID}) {
+		spec.Dependencies = nil
+	}
 	if s.Get("optional") != "" {
 		spec.Metadata = spec.Metadata.With(opt.KeyOptional, true)
 	}
 	had := d.tasksOf[p.ID]
-	if err := d.put(step, p, planTasks{append(slices.Clone(had.added), spec), had.order}); err != nil {
+	if err := d.put(n, p, planTasks{append(slices.Clone(had.added), spec), had.order}); err != nil {
 		return "", err
 	}
 	t := p.Tasks[len(p.Tasks)-1]
-	d.names[t.ID] = s.Get("as")
-	text := fmt.Sprintf("%s is added to plan %s%s", quoted(t.Name), quoted(p.Name), listed(", after ", each(p.Before(t), quotedTask)))
+	d.added[t.ID] = s.Get("as")
+	text := fmt.Sprintf("%s is added to plan %s%s", quoted(t.Name), quoted(p.Name), listed(", after ", d.names(d.item(p, t).before)))
 	if t.Optional() {
 		text += ", optional"
 	}
@@ -197,8 +265,131 @@ func (d *draft) add(step int, s step) (string, error) {
 	return text, nil
 }
 
+// order changes what an item waits for.
+func (d *draft) order(n int, s step, of item) (string, error) {
+	of.before = d.after(s, d.row(of))
+	text := of.title() + " waits for " + cmp.Or(listed("", d.names(of.before)), "nothing")
+	return text + listed(", no longer for ", d.dropped(of, of.before)), d.arrange(n, []item{of})
+}
+
+// move lets an item change places with its neighbour in a chain, in which each waits for the one before it
+// alone. That is made of changes of what they wait for. The others wait for the same as before, apart from those
+// after the two.
+func (d *draft) move(n int, of item, earlier bool) (string, error) {
+	row := d.row(of)
+	first, second, ok := neighbours(row, of, earlier)
+	if !ok {
+		return "", errNoChain
+	}
+	text := second.title() + " comes before " + quoted(first.name)
+	first.before, second.before = []string{second.id}, first.before
+	want := []item{second, first} // in this order no change makes a cycle
+	for _, one := range row {
+		if one.id == first.id || one.id == second.id || one.task == nil && one.plan.Status.Ended() {
+			continue
+		}
+		if i := slices.Index(one.before, second.id); i >= 0 {
+			one.before[i] = first.id
+		}
+		want = append(want, one)
+	}
+	return text, d.rearrange(n, want)
+}
+
+// neighbours returns an item and the one before or after it in a chain, in their order.
+func neighbours(row []item, of item, earlier bool) (first, second item, ok bool) {
+	if earlier {
+		i := slices.IndexFunc(row, func(one item) bool { return slices.Equal(of.before, []string{one.id}) })
+		if i < 0 {
+			return first, second, false
+		}
+		of = row[i]
+	}
+	after := slices.DeleteFunc(slices.Clone(row), func(one item) bool { return !slices.Contains(one.before, of.id) })
+	if len(after) != 1 || len(after[0].before) > 1 {
+		return first, second, false
+	}
+	return of, after[0], true
+}
+
+// between takes a task out of where it was, and has it come after one task and right before another that waits
+// for that one.
+func (d *draft) between(n int, s step, of item) (string, error) {
+	first, _ := d.at(s.Get("after"))
+	second, _ := d.at(s.Get("before"))
+	if second.task == nil || of.plan != second.plan || of.id == first.id || of.id == second.id || !slices.Contains(second.before, first.id) {
+		return "", errGone
+	}
+	want := d.row(of)
+	for i, one := range want {
+		if at := slices.Index(one.before, of.id); at >= 0 {
+			one.before = slices.Replace(one.before, at, at+1, of.before...)
+			slices.Sort(one.before)
+			one.before = slices.Compact(one.before)
+		}
+		switch one.id {
+		case of.id:
+			one.before = []string{first.id}
+		case second.id:
+			one.before = append(slices.DeleteFunc(one.before, func(id string) bool { return id == first.id }), of.id)
+		}
+		want[i] = one
+	}
+	text := of.title() + " comes between " + quoted(first.name) + " and " + quoted(second.name)
+	return text + listed(", no longer after ", d.dropped(of, []string{first.id})), d.rearrange(n, want)
+}
+
+// rearrange is arrange for tasks that then have to wait for no others, and for plans.
+func (d *draft) rearrange(n int, want []item) error {
+	if err := d.arrange(n, want); err != nil || want[0].task == nil {
+		return err
+	}
+	for _, one := range want {
+		if !d.waits(one) {
+			return errNoChain
+		}
+	}
+	return nil
+}
+
+// waits reports whether an item waits for those that it names, and for no others.
+func (d *draft) waits(one item) bool {
+	now := d.item(one.plan, one.plan.Task(one.id)) // another one than one.task, or none for a plan
+	return slices.Equal(slices.Sorted(slices.Values(now.before)), slices.Sorted(slices.Values(one.before)))
+}
+
+// arrange has items of a row wait for those that they name: plans one after another.
+func (d *draft) arrange(n int, want []item) error {
+	p := want[0].plan
+	to := planTasks{slices.Clone(d.tasksOf[p.ID].added), slices.Clone(d.tasksOf[p.ID].order)}
+	for _, one := range want {
+		if d.waits(one) {
+			continue
+		}
+		if one.task != nil {
+			d.wait(&to, one)
+		} else if err := d.orderPlan(n, one); err != nil {
+			return err
+		}
+	}
+	if want[0].task == nil {
+		return nil
+	}
+	return d.put(n, p, to)
+}
+
+// wait has a task, a new one or not, wait for those that it names.
+func (d *draft) wait(to *planTasks, one item) {
+	if i := one.task.Index - len(d.was.Plan(one.plan.ID).Tasks); i >= 0 {
+		to.added[i].Dependencies = one.before
+		return
+	}
+	to.order = slices.DeleteFunc(to.order, func(o opt.TaskOrder) bool { return o.ID == one.id })
+	to.order = append(to.order, opt.TaskOrder{ID: one.id, Dependencies: append([]string{}, one.before...)})
+}
+
 // put replaces what changes of the tasks of a plan.
-func (d *draft) put(step int, p *opt.Plan, to planTasks) error {
+func (d *draft) put(n int, p *opt.Plan, to planTasks) error {
 	was, had := d.was.Plan(p.ID), d.tasksOf[p.ID]
 	tasks, err := was.NewTasks(to.added)
 	if err != nil {
@@ -215,23 +406,37 @@ func (d *draft) put(step int, p *opt.Plan, to planTasks) error {
 		t.Dependencies = o.Dependencies
 		after.Tasks[t.Index] = &t
 	}
-	if !reflect.DeepEqual(had.added, to.added) {
-		err = d.ask(step, opt.Command{Kind: opt.AddTasks, PlanID: p.ID, Tasks: to.added})
+	if add := (opt.Command{Kind: opt.AddTasks, PlanID: p.ID, Tasks: to.added}); !reflect.DeepEqual(had.added, to.added) {
+		err = d.ask(n, add, d.allows(add))
 	}
 	switch cmd := (opt.Command{Kind: opt.OrderTasks, PlanID: p.ID, Order: to.order}); {
 	case err != nil:
 	case len(order) == 0:
-		d.asked = slices.DeleteFunc(d.asked, changes(cmd))
-	case reflect.DeepEqual(had.order, to.order):
-	case !d.mayOrder(p):
-		err = errGone
-	default:
-		d.keep(step, cmd)
+		d.drop(cmd)
+	case !reflect.DeepEqual(had.order, to.order):
+		err = d.ask(n, cmd, d.mayOrder(p))
 	}
 	if err == nil {
 		d.tasksOf[p.ID], p.Tasks = to, after.Tasks
 	}
 	return err
+}
+
+// orderPlan has a plan wait for those that it names. These may wait for it now, and no longer with the changes
+// before.
+func (d *draft) orderPlan(n int, one item) error {
+	ids, err := d.now.Reordered(one.plan, one.before)
+	if err != nil {
+		return err
+	}
+	cmd := opt.Command{Kind: opt.UpdatePlan, PlanID: one.id, Change: &opt.Change{Dependencies: ids}}
+	if d.was.Plan(one.id).DependsOn(ids) {
+		d.drop(cmd)
+	} else if err := d.ask(n, cmd, d.mayOrder(one.plan)); err != nil {
+		return err
+	}
+	one.plan.Dependencies = ids
+	return nil
 }
 
 // mayOrder reports whether the order of a plan, or of its tasks, may be changed as far as that is not about
@@ -240,127 +445,60 @@ func (d *draft) mayOrder(p *opt.Plan) bool {
 	return d.allows(opt.Command{Kind: opt.UpdatePlan, PlanID: p.ID, Change: &opt.Change{Name: new("another")}})
 }
 
-// tasks returns the ids of the tasks that a step names. They are nil for the last of a list in which
-// one with ids would free all others.
-func (d *draft) tasks(p *opt.Plan, s step) []string {
-	ids := []string{}
-	for _, t := range p.Tasks {
-		if slices.Contains(s.Values["after"], d.key(t)) {
-			ids = append(ids, t.ID)
-		}
+// free reports whether d can change what an item waits for.
+func (d *draft) free(of item) bool {
+	if of.task != nil {
+		return d.added[of.id] != "" || of.task.State == opt.TaskPending && d.mayOrder(of.plan)
 	}
-	if n := len(p.Tasks); n > 0 && p.Loose && !p.Unordered() && len(ids) == 1 && ids[0] == p.Tasks[n-1].ID {
-		return nil
-	}
-	return ids
+	_, err := d.now.Reordered(of.plan, of.plan.Dependencies)
+	return err == nil
 }
 
-// key returns the key of a task, the name of a new one.
-func (d *draft) key(t *opt.Task) string {
-	if name := d.names[t.ID]; name != "" {
-		return name
+// skip leaves out an item. A task that its plan needs is declared completed, so that the plan continues.
+func (d *draft) skip(n int, of item) (string, error) {
+	text, cmd := of.title()+" is skipped", of.skip()
+	if cmd.Kind == opt.MoveTask {
+		text += ": it is declared completed, without a result"
 	}
-	return taskKey(t)
-}
-
-// at returns the task with a key, and its plan; nil for none.
-func (d *draft) at(key string) (*opt.Plan, *opt.Task) { return taskWith(d.now, key, d.key) }
-
-// order changes what a plan or a task waits for.
-func (d *draft) order(step int, s step) (string, error) {
-	if p, t := d.at(s.Get("of")); t != nil {
-		to := planTasks{slices.Clone(d.tasksOf[p.ID].added), slices.Clone(d.tasksOf[p.ID].order)}
-		d.wait(&to, p, t, d.tasks(p, s))
-		err := d.put(step, p, to)
-		now := each(p.Before(p.Task(t.ID)), quotedTask)
-		return quoted(t.Name) + " waits for " + cmp.Or(listed("", now), "nothing") + listed(", no longer for ", d.before(p, t, now)), err
-	}
-	p := planAt(d.now, s.Get("of"))
-	if p == nil {
-		return "", errGone
-	}
-	ids := []string{}
-	for _, q := range d.now.Plans {
-		if slices.Contains(s.Values["after"], planKey(q)) {
-			ids = append(ids, q.ID)
-		}
-	}
-	text := "Plan " + quoted(p.Name) + " waits for " + cmp.Or(listed("", each(ids, func(id string) string { return nameOfPlan(d.now, id) })), "nothing")
-	err := d.orderPlan(step, p, ids)
-	return text + listed(", no longer for ", each(d.dropped(p), quotedPlan)), err
-}
-
-// wait has a task, a new one or not, wait for those with some ids.
-func (d *draft) wait(to *planTasks, p *opt.Plan, t *opt.Task, ids []string) {
-	if i := t.Index - len(d.was.Plan(p.ID).Tasks); i >= 0 {
-		to.added[i].Dependencies = ids
-		return
-	}
-	to.order = slices.DeleteFunc(to.order, func(o opt.TaskOrder) bool { return o.ID == t.ID })
-	to.order = append(to.order, opt.TaskOrder{ID: t.ID, Dependencies: append([]string{}, ids...)})
-}
-
-// before names what a task has waited for, if it was there, and waits for no longer.
-func (d *draft) before(p *opt.Plan, t *opt.Task, now []string) []string {
-	was := d.was.Plan(p.ID)
-	if t.Index >= len(was.Tasks) {
-		return nil
-	}
-	gone := each(was.Before(was.Tasks[t.Index]), quotedTask)
-	return slices.DeleteFunc(gone, func(name string) bool { return slices.Contains(now, name) })
-}
-
-// orderPlan has a plan wait for the plans with some ids. These may wait for it now, and no longer with the
-// changes before.
-func (d *draft) orderPlan(step int, p *opt.Plan, ids []string) error {
-	ids, err := d.now.Reordered(p, ids)
-	was, cmd := d.was.Plan(p.ID), opt.Command{Kind: opt.UpdatePlan, PlanID: p.ID, Change: &opt.Change{Dependencies: ids}}
-	switch {
-	case err != nil:
-		return err
-	case was.DependsOn(ids):
-		d.asked = slices.DeleteFunc(d.asked, changes(cmd))
-	case !d.mayOrder(p):
-		return errGone
-	default:
-		d.keep(step, cmd)
-	}
-	p.Dependencies = ids
-	return nil
-}
-
-// dropped lists the plans that a plan has waited for, and waits for no longer.
-func (d *draft) dropped(p *opt.Plan) []*opt.Plan {
-	was := d.was.Before(d.was.Plan(p.ID))
-	return slices.DeleteFunc(slices.Clone(was), func(b *opt.Plan) bool { return slices.Contains(d.now.Before(p), d.now.Plan(b.ID)) })
-}
-
-// skip leaves out a plan or a task. One that its plan needs is declared completed, so that the plan
-// continues.
-func (d *draft) skip(step int, s step) (string, error) {
-	cmd, text := opt.Command{Kind: opt.UpdatePlan, Status: string(opt.PlanSkipped)}, ""
-	if p := planAt(d.now, s.Get("of")); p != nil {
-		cmd.PlanID, text = p.ID, "Plan "+quoted(p.Name)+" is skipped"
-	} else if p, t := d.at(s.Get("of")); t != nil {
-		cmd, text = skipOf(p, t), quoted(t.Name)+" is skipped"
-		if !t.Optional() {
-			text += ": it is declared completed, without a result"
-		}
-	}
-	err := d.ask(step, cmd)
+	err := d.ask(n, cmd, d.allows(cmd))
 	if err == nil {
-		d.skipped[cmp.Or(cmd.TaskID, cmd.PlanID)] = true
+		d.skipped[of.id] = true
 	}
 	return text, err
 }
 
-// skipOf returns the command that leaves out a task.
-func skipOf(p *opt.Plan, t *opt.Task) opt.Command {
-	cmd := opt.Command{Kind: opt.CancelTask, PlanID: p.ID, TaskID: t.ID}
-	if !t.Optional() {
-		cmd.Kind, cmd.Status = opt.MoveTask, string(opt.TaskCompleted)
+// skip returns the command that leaves out an item.
+func (i item) skip() opt.Command {
+	switch {
+	case i.task == nil:
+		return opt.Command{Kind: opt.UpdatePlan, PlanID: i.id, Status: string(opt.PlanSkipped)}
+	case i.task.Optional():
+		return opt.Command{Kind: opt.CancelTask, PlanID: i.plan.ID, TaskID: i.id}
 	}
-	return cmd
+	return opt.Command{Kind: opt.MoveTask, PlanID: i.plan.ID, TaskID: i.id, Status: string(opt.TaskCompleted)}
+}
+
+// ask adds a step to the command that changes the same, which it replaces, if that is allowed.
+func (d *draft) ask(n int, cmd opt.Command, allowed bool) error {
+	if !allowed {
+		return errGone
+	}
+	i := slices.IndexFunc(d.asked, changes(cmd))
+	if i < 0 {
+		i, d.asked = len(d.asked), append(d.asked, asked{})
+	}
+	d.asked[i] = asked{cmd, append(d.asked[i].steps, n)}
+	return nil
+}
+
+// drop takes out the command that changes the same.
+func (d *draft) drop(cmd opt.Command) { d.asked = slices.DeleteFunc(d.asked, changes(cmd)) }
+
+// changes returns whether a command changes the same as another one.
+func changes(cmd opt.Command) func(asked) bool {
+	return func(a asked) bool {
+		return a.Kind == cmd.Kind && a.PlanID == cmd.PlanID && a.TaskID == cmd.TaskID && a.Status == cmd.Status
+	}
 }
 
 // ranks orders the commands: a plan whose last task is left out may end before it gets another.
@@ -388,154 +526,5 @@ func (d *draft) depth(p *opt.Plan) (most int) {
 	return most
 }
 
-// draw returns the drawing of d, with what it changes.
-func (d *draft) draw(at spot) *tree {
-	t := treeOf(d.now, at, d.was)
-	for i, p := range d.now.Plans {
-		drawn := &t.Plans[i]
-		_, err := d.now.Reordered(p, p.Dependencies)
-		mayOrder := d.mayOrder(p)
-		d.mark(&drawn.treeTask, p.ID, err == nil, each(d.now.Before(p), planKey))
-		for j, task := range p.Tasks {
-			block := &drawn.Tasks[j]
-			_, isNew := d.names[task.ID]
-			if isNew {
-				block.Name = "+ " + block.Name
-			}
-			block.Key = d.key(task)
-			block.Path = at.ToTask(block.Key)
-			d.mark(block, task.ID, isNew || task.State == opt.TaskPending && mayOrder, each(p.Before(task), d.key))
-		}
-	}
-	return t
-}
-
-// mark adds what d says about a plan or a task, whose title says it, too.
-func (d *draft) mark(drawn *treeTask, id string, free bool, after []string) {
-	drawn.Free, drawn.After = free, strings.Join(after, " ")
-	switch {
-	case d.skipped[id]:
-		drawn.Mark = "skipped"
-	case d.names[id] != "":
-		drawn.Mark = "added"
-	default:
-		return
-	}
-	drawn.Title += ", " + drawn.Mark
-}
-
-// A draftPanel shows the steps of a draft beside the graph, and forms for more.
-type draftPanel struct {
-	Lines  []draftLine
-	Theirs []moment // changes since the draft began
-	Renew  string   // the address of the draft for the present state, "" if it is for that
-	Drop   string
-	Send   *changeForm // nil while nothing can be sent
-	Of     *draftTarget
-	Hidden url.Values // the fields of forms that add a step
-}
-
-// A draftLine is a step of a draft.
-type draftLine struct{ Text, Refused, Undo string }
-
-// A draftTarget is the plan or task that is selected, and what can be done with it.
-type draftTarget struct {
-	Key, Name string
-	Skip      string // the address with the step that leaves it out, "" if that is impossible
-	Earlier   string // likewise, that changes places with the one before it in a chain
-	Later     string // likewise, with the one after it
-	Plan      string // the key of the plan that can have a new task, "" for none
-	After     []planChoice
-	Order     []planChoice
-}
-
-// draftPanelOf returns the drawing of a draft, and the panel beside it.
-func draftPanelOf(f forms, at spot) (*tree, *draftPanel, error) {
-	if len(at.Steps) > mostSteps || len(at.path()) > longestDraft {
-		return nil, nil, call.Invalid(call.Violation{Field: "A draft", Description: "has no room for more: make its changes first"})
-	}
-	d, lines := draftOf(f, at)
-	p := &draftPanel{Lines: lines, Drop: at.sent().path(), Hidden: at.query(), Of: d.target(at)}
-	if p.Of != nil {
-		p.Of.Earlier, p.Of.Later = toMove(f, at, "earlier", p.Of.Key), toMove(f, at, "later", p.Of.Key)
-	}
-	ready := len(d.asked) > 0 && !slices.ContainsFunc(lines, func(l draftLine) bool { return l.Refused != "" })
-	if f.o.Revision != at.Draft {
-		p.Renew = at.onto(f.o).path()
-		var err error
-		if p.Theirs, err = changedSince(f, at.Since); err != nil {
-			return nil, nil, err
-		}
-	} else if ready {
-		p.Send = new(f.form("draft", "/draft?"+at.query().Encode()))
-		p.Send.Revision = at.Draft
-	}
-	return d.draw(at), p, nil
-}
-
-// changeKinds are the events by which people and planners change work.
-var changeKinds = []opt.EventKind{
-	opt.ObjectiveChanged, opt.ObjectivePaused, opt.ObjectiveResumed, opt.ObjectiveStopping, opt.ObjectiveRetried, opt.PlanAdded, opt.PlanChanged,
-	opt.PlanPaused, opt.PlanResumed, opt.PlanStopping, opt.PlanRetried, opt.TasksAdded, opt.TasksOrdered, opt.TaskLinked, opt.TaskMoved,
-}
-
-// changedSince lists the changes after a time. Of the moves of tasks, those by hand are changes.
-func changedSince(f forms, since int64) ([]moment, error) {
-	events, err := f.cfg.Service.Events.ListEvents(f.r.Context(), f.call, read.EventListParams{ObjectiveID: f.o.ID, Limit: timelineSize})
-	later := slices.DeleteFunc(events.Events, func(r shown.Recorded) bool {
-		return r.Event.At.Millis() <= since || !slices.Contains(changeKinds, r.Event.Kind) || r.Event.Kind == opt.TaskMoved && r.Event.Reason != opt.ByHand
-	})
-	return momentsOf(f.o, later), err
-}
-
-// target returns what a spot selects, nil for nothing.
-func (d *draft) target(at spot) *draftTarget {
-	if p, t := d.at(at.Task); t != nil {
-		return d.targetTask(at, p, t)
-	}
-	p := planAt(d.now, at.Plan)
-	if p == nil {
-		return nil
-	}
-	out := &draftTarget{Key: planKey(p), Name: p.Name}
-	out.Skip = d.toSkip(at, out.Key, opt.Command{Kind: opt.UpdatePlan, PlanID: p.ID, Status: string(opt.PlanSkipped)})
-	d.offer(out, p, p.Tasks[max(0, len(p.Tasks)-1):])
-	if _, err := d.now.Reordered(p, p.Dependencies); err == nil {
-		out.Order = choicesOf(d.now.Plans, p, d.now.Before(p), planKey, func(q *opt.Plan) string { return q.Name })
-	}
-	return out
-}
-
-func (d *draft) targetTask(at spot, p *opt.Plan, t *opt.Task) *draftTarget {
-	out := &draftTarget{Key: d.key(t), Name: t.Name}
-	isNew := d.names[t.ID] != ""
-	if isNew || t.State == opt.TaskPending && d.mayOrder(p) {
-		out.Order = choicesOf(p.Tasks, t, p.Before(t), d.key, nameOf)
-	}
-	if !isNew {
-		out.Skip = d.toSkip(at, out.Key, skipOf(p, t))
-	}
-	d.offer(out, p, []*opt.Task{t})
-	return out
-}
-
-// toSkip returns the address with the step that leaves something out, "" if that is impossible.
-func (d *draft) toSkip(at spot, key string, cmd opt.Command) string {
-	if d.skipped[cmp.Or(cmd.TaskID, cmd.PlanID)] || !d.allows(cmd) {
-		return ""
-	}
-	return at.with(url.Values{"do": {"skip"}, "of": {key}}).path()
-}
-
-// offer adds what a new task of a plan may wait for, unless it can have none.
-func (d *draft) offer(out *draftTarget, p *opt.Plan, after []*opt.Task) {
-	if d.allows(opt.Command{Kind: opt.AddTasks, PlanID: p.ID, Tasks: []opt.TaskSpec{{Name: "another"}}}) {
-		out.Plan, out.After = planKey(p), choicesOf(p.Tasks, nil, after, d.key, nameOf)
-	}
-}
-
-func nameOf(t *opt.Task) string     { return t.Name }
-func idOfPlan(p *opt.Plan) string   { return p.ID }
-func idOfTask(t *opt.Task) string   { return t.ID }
-func quotedTask(t *opt.Task) string { return quoted(t.Name) }
-func quotedPlan(p *opt.Plan) string { return quoted(p.Name) }
+func idOfPlan(p *opt.Plan) string { return p.ID }
+func idOfTask(t *opt.Task) string { return t.ID }

@@ -259,5 +259,5 @@ func TestDraft_approval(t *testing.T) {
 	p := b.drafting(path, "task=1-2")
 	p.wants(t, "!Earlier") // also not later: "Mail" would be what the approval releases
 	p = b.get(p.path + "?" + p.query + "&do=order&of=1-2")
-	p.wants(t, `"Pay" has to stay after "Approve", where people are asked`, "!Make this change")
+	p.wants(t, "“Pay” waits for nothing, no longer for “Approve”", `"Pay" has to stay after "Approve", where people are asked`, "!Make this change")
 }

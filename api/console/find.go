@@ -1,10 +1,8 @@
 package console
 
 import (
-	"cmp"
 	"strings"
 
-	"longhaul/api/gate"
 	"longhaul/api/read"
 	"longhaul/opt"
 	"longhaul/opt/shown"
@@ -17,7 +15,7 @@ const mostFound = 10
 type findings struct {
 	Text string
 	read.ObjectivePage
-	Gates []gateCard
+	Gates []shown.Interrupt
 	Asked int // how many objectives the one has asked for whose name the text is
 }
 
@@ -33,12 +31,22 @@ func showFound(v *visit) (view, error) {
 	if to := pathOfID(text); to != "" {
 		return view{Location: to}, nil
 	}
-	out := findings{Text: shorten(text, mostSearched)}
-	var err error
-	if out.Text != "" {
-		err = cmp.Or(out.work(v), out.people(v))
+	f := &findings{Text: shorten(text, mostSearched)}
+	out := view{Template: "find", Title: "Find", Data: f}
+	if f.Text == "" {
+		return out, nil
 	}
-	return view{Template: "find", Title: "Find", Data: out}, err
+	asked, err := v.list(shown.ObjectiveSearch{ObjectiveFilter: shown.ObjectiveFilter{Limit: 1}, Principal: f.Text})
+	if err != nil {
+		return out, err
+	}
+	f.Asked = asked.Total
+	f.ObjectivePage, err = v.list(shown.ObjectiveSearch{ObjectiveFilter: shown.ObjectiveFilter{Limit: mostFound}, Text: f.Text, Tasks: mostFound})
+	if err != nil {
+		return out, err
+	}
+	f.Gates, err = v.waiting(shown.InterruptFilter{Urgent: true, Text: f.Text, Limit: mostFound})
+	return out, err
 }
 
 // pathOfID returns the address of what an id names, "" for a text that is none.
@@ -56,28 +64,4 @@ func pathOfID(text string) string {
 		}
 	}
 	return ""
-}
-
-// work finds objectives, tasks and gates.
-func (f *findings) work(v *visit) (err error) {
-	f.ObjectivePage, err = v.cfg.Service.Objectives.ListObjectives(v.r.Context(), v.call, read.ListObjectivesParams{
-		Filter: shown.ObjectiveSearch{ObjectiveFilter: shown.ObjectiveFilter{Limit: mostFound}, Text: f.Text, Tasks: mostFound},
-	})
-	if err != nil {
-		return err
-	}
-	gates, err := v.cfg.Service.Gates.ListInterrupts(v.r.Context(), v.call, gate.InterruptListParams{Filter: shown.InterruptFilter{Urgent: true, Text: f.Text, Limit: mostFound}})
-	for _, i := range gates.Interrupts {
-		f.Gates = append(f.Gates, cardOf(i, v.cfg.Now()))
-	}
-	return err
-}
-
-// people finds what the one whose name the text is has asked for.
-func (f *findings) people(v *visit) error {
-	asked, err := v.cfg.Service.Objectives.ListObjectives(v.r.Context(), v.call, read.ListObjectivesParams{
-		Filter: shown.ObjectiveSearch{ObjectiveFilter: shown.ObjectiveFilter{Limit: 1}, Principal: f.Text},
-	})
-	f.Asked = asked.Total
-	return err
 }

@@ -22,82 +22,67 @@ import (
 type gatePage struct {
 	*opt.Gate
 	gate.ShownInterrupt
-	Path        string
-	List        listing // beside the page
-	After       string  // id of the gate that comes after an answer, "" for none
-	Title       string
-	Asked       string // the title with its line breaks, "" if Title has all of it
-	Who         string // who may answer, "" for everyone
-	Missing     string // whose votes are missing, "" if one answer is enough
-	Follow      follow
-	Remark      string // with which the object was sent back last
-	Changed     bool   // Objects have comparisons with the object that was sent back
-	Removed     []comparison
-	Objects     []object
-	MoreObjects int
-	Edited      []object // that replace the object of the decision with which it was closed
-	EditedDiff  []comparison
-	Others      []shown.GateReply // replies that did not close it
-	Reader      string            // the principal of the caller
-	Form        *gateform.Form    // nil if the caller may not answer
-	Why         string            // why there is no form at an open gate
-	Stored      bool              // an answer of the caller is stored, and no worker has judged it yet
-	Written     written
-	MayStand    bool // the caller may decide about the next such gates, too
+	List       questions // beside the page
+	After      string    // id of the gate that comes after an answer, "" for none
+	Asked      string    // the title with its line breaks, "" if the one in a line has all of it
+	Who        string    // who may answer, "" for everyone
+	Follow     follow
+	Remark     string       // with which the object was sent back last
+	Changes    []comparison // with the object that was sent back, part by part
+	Removed    []comparison // those that are about no part of Object
+	Object     parts
+	Edited     parts // that replace the object of the decision with which it was closed
+	EditedDiff []comparison
+	Reader     string         // the principal of the caller
+	Form       *gateform.Form // nil if the caller may not answer
+	Why        string         // why there is no form at an open gate
+	Stored     bool           // an answer of the caller is stored, and no worker has judged it yet
+	Written    written
+	MayStand   bool // the caller may decide about the next such gates, too
 }
 
 // showGate shows a gate, open or closed, beside the list.
 func showGate(v *visit) (view, error) {
-	s, err := gates{v}.read()
+	s, err := v.gate(v.r.PathValue("gate"))
 	if err != nil {
 		return view{}, err
 	}
-	return gates{v}.view(s, v.r.URL.Query(), written{})
+	return gateView(v, s, v.r.URL.Query(), written{})
 }
 
-// gates makes the pages of gates.
-type gates struct{ *visit }
-
-// read reads the gate in the path.
-func (v gates) read() (gate.ShownInterrupt, error) {
-	return v.cfg.Service.Gates.GetInterrupt(v.r.Context(), v.call, v.r.PathValue("gate"))
-}
-
-// view returns the page of a gate beside the list of a query. w has the input of a form that was
+// gateView returns the page of a gate beside the list of a query. w has the input of a form that was
 // refused.
-func (v gates) view(s gate.ShownInterrupt, list url.Values, w written) (view, error) {
-	in, err := readInbox(v.visit, questionsOf(v.visit, list))
+func gateView(v *visit, s gate.ShownInterrupt, list url.Values, w written) (view, error) {
+	in, err := readInbox(v, questionsOf(v, list))
 	if err != nil {
 		return view{}, err
 	}
 	in.Chosen = true
-	return v.beside(in, s, w), nil
+	return besideList(v, in, s, w), nil
 }
 
-// beside returns the page of a list with a gate beside it.
-func (v gates) beside(in inbox, s gate.ShownInterrupt, w written) view {
-	in.Gate = v.page(in.listing, s, w)
-	in.Gate.After = in.after(s.Gate.ID)
-	for _, c := range in.cards() {
-		c.Current = c.Gate.ID == s.Gate.ID
-	}
-	out := in.view(in.Gate.Title)
+// besideList returns the page of a list with a gate beside it.
+func besideList(v *visit, in inbox, s gate.ShownInterrupt, w written) view {
+	in.Gate = gatePageOf(v, s, w)
+	in.Gate.List, in.Gate.After = in.questions, in.after(s.Gate.ID)
+	out := in.view(gateTitle(&s.Gate))
 	if !s.TaskState.Ended() {
 		out.Events = s.TaskID
 	}
-	sent, counts, _ := v.stored(s)
+	sent, counts, _ := stored(v, s)
 	if closing := s.Closed(); !s.Open && sent && !counts && closing != nil && closing.Decision.DecidedBy != v.call.Principal {
 		out.Problem = unusedText(s)
 	}
 	return out
 }
 
-// page returns the data of the page of a gate.
-func (v gates) page(l listing, s gate.ShownInterrupt, w written) *gatePage {
-	g := &s.Gate
+// gatePageOf returns the data of the page of a gate, without its list.
+func gatePageOf(v *visit, s gate.ShownInterrupt, w written) *gatePage {
+	g, path := &s.Gate, gatePath(s.Gate.ID)
 	p := &gatePage{
-		Gate: g, ShownInterrupt: s, Path: gatePath(g.ID), Reader: v.call.Principal, List: l, Title: gateTitle(g), Who: respondersText(g.Responders), Written: w,
+		Gate: g, ShownInterrupt: s, Reader: v.call.Principal, Who: respondersText(g.Responders), Written: w,
 		MayStand: g.Standing != "" && v.has(call.RespondApprovals) && s.MayStand(v.call.Principal, v.call.Groups),
+		Object:   viewerOf(v, path).parts("parts-", g.Object, fileIn(path, "parts")),
 	}
 	if s.For != "" {
 		p.Who += ". You answer as the deputy of " + a2a.Visible(s.For)
@@ -105,45 +90,38 @@ func (v gates) page(l listing, s gate.ShownInterrupt, w written) *gatePage {
 	if whole := strings.TrimSpace(a2a.Visible(g.Title)); whole != shorten(whole, titleWidth) {
 		p.Asked = shownText(whole)
 	}
-	p.Objects, p.MoreObjects = v.viewer(p.Path).objects("parts-", g.Object, fileIn(p.Path, "parts"))
 	if b := s.Before; b != nil && b.Reply.Reply != nil {
-		p.Remark = b.Reply.Reply.Remark()
-		p.compare(compareObjects("diff-", b.Object, g.Object))
+		p.Remark, p.Changes = b.Reply.Reply.Remark(), compareObjects("diff-", b.Object, g.Object)
 	}
+	n := min(len(p.Changes), len(p.Object.List))
+	for i := range n {
+		p.Object.List[i].Diff = &p.Changes[i]
+	}
+	p.Removed = p.Changes[n:]
 	if s.Open {
-		p.Missing = missingText(g)
-		p.Follow = v.follow(s)
-		v.addForm(p, s)
+		p.Follow = followOf(v, s)
+		addForm(v, p, s)
 	} else if last := s.Closed(); last != nil && last.Reply != nil && len(last.Reply.Edited) > 0 {
-		p.Edited, _ = v.viewer(p.Path).objects("edited-", last.Reply.Edited, fileIn(p.Path, "edited"))
+		p.Edited = viewerOf(v, path).parts("edited-", last.Reply.Edited, fileIn(path, "edited"))
 		p.EditedDiff = compareObjects("edited-diff-", g.Object, last.Reply.Edited)
 	}
-	p.Others = slices.DeleteFunc(slices.Clone(s.Replies), func(r shown.GateReply) bool {
-		d := r.Decision // Exchanges has the questions
-		return d.Closed || d.Action == opt.Ask && d.Verdict == opt.Accepted
-	})
 	return p
 }
 
-// compare puts comparisons in the places of the parts that they are about.
-func (p *gatePage) compare(all []comparison) {
-	for i := range all {
-		p.Changed = true
-		if i < len(p.Objects) {
-			p.Objects[i].Diff = &all[i]
-			continue
-		}
-		p.Removed = append(p.Removed, all[i])
-	}
+// Others returns the replies that did not close the gate. Exchanges has the questions.
+func (p *gatePage) Others() []shown.GateReply {
+	return slices.DeleteFunc(slices.Clone(p.Replies), func(r shown.GateReply) bool {
+		return r.Decision.Closed || r.Decision.Action == opt.Ask && r.Decision.Verdict == opt.Accepted
+	})
 }
 
-// viewer returns what shows the parts of an object of a gate on the page with a path. A link to
+// viewerOf returns what shows the parts of an object of a gate on the page with a path. A link to
 // another way of showing them keeps the rest as it is.
-func (v gates) viewer(path string) *viewer {
+func viewerOf(v *visit, path string) *viewer {
 	q := v.r.URL.Query()
 	as, all := q.Get("as"), q.Has("all")
 	to := func(as string, all bool) string {
-		query := questionsOf(v.visit, q)
+		query := questionsOf(v, q)
 		if as == asText || as == asMarkdown {
 			query.Set("as", as)
 		}
@@ -166,8 +144,8 @@ func fileIn(path, section string) func(n int) string {
 
 // addForm adds to the page of an open gate the forms of those who may answer, or why there
 // are none.
-func (v gates) addForm(p *gatePage, s gate.ShownInterrupt) {
-	_, _, p.Stored = v.stored(s)
+func addForm(v *visit, p *gatePage, s gate.ShownInterrupt) {
+	_, _, p.Stored = stored(v, s)
 	switch {
 	case s.Gate.Kind == opt.Credential && len(s.Gate.Actions) == 0:
 		p.Stored = false
@@ -213,9 +191,10 @@ func textOfReply(r opt.Reply) string {
 	return strings.TrimSpace(strings.Join(texts, "\n"))
 }
 
-// missingText returns whose votes an open gate waits for, "" if one answer is enough.
-func missingText(g *opt.Gate) string {
-	if !g.Responders.Several() {
+// Missing returns whose votes an open gate waits for, "" if one answer is enough.
+func (p *gatePage) Missing() string {
+	g := p.Gate
+	if !p.Open || !g.Responders.Several() {
 		return ""
 	}
 	accepts := 0
@@ -234,8 +213,8 @@ func missingText(g *opt.Gate) string {
 // A follow says what happens after a decision, "" for what cannot be decided.
 type follow struct{ Accept, Reject, Refine string }
 
-// follow returns what happens after a decision at an open gate; nothing if the work cannot be read.
-func (v gates) follow(s gate.ShownInterrupt) follow {
+// followOf returns what happens after a decision at an open gate; nothing if the work cannot be read.
+func followOf(v *visit, s gate.ShownInterrupt) follow {
 	found, err := v.cfg.Service.Objectives.GetObjective(v.r.Context(), v.call, read.GetObjectiveParams{ID: s.ObjectiveID})
 	if err != nil {
 		return follow{}
@@ -280,7 +259,7 @@ func namesOf(p *opt.Plan, chosen func(*opt.Task) bool) string {
 
 // showGatePart sends a part of the object of a gate, or of what took its place.
 func showGatePart(v *visit) (view, error) {
-	s, err := gates{v}.read()
+	s, err := v.gate(v.r.PathValue("gate"))
 	if err != nil {
 		return view{}, err
 	}
@@ -304,7 +283,7 @@ const storedField = "stored"
 
 // stored reports whether the page is about a stored answer of the caller, and whether that counts or is
 // not judged yet.
-func (v gates) stored(s gate.ShownInterrupt) (sent, counts, pending bool) {
+func stored(v *visit, s gate.ShownInterrupt) (sent, counts, pending bool) {
 	id := v.r.URL.Query().Get(storedField)
 	for _, r := range s.Replies {
 		if r.Decision.MessageID == id && r.Decision.DecidedBy == v.call.Principal {

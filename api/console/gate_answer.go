@@ -13,33 +13,27 @@ import (
 )
 
 // written is what a person wrote in a form that was refused, so that the page keeps it.
-type written struct {
-	Action string
-	values url.Values
-}
+type written struct{ url.Values }
+
+// Is reports whether the form with an action was sent.
+func (w written) Is(action string) bool { return w.Get("action") == action }
 
 // Text returns the input in a field of the form with an action.
 func (w written) Text(action, field string) string {
-	if w.Action != action {
+	if !w.Is(action) {
 		return ""
 	}
-	return w.values.Get(field)
+	return w.Get(field)
 }
-
-// Is reports whether the form with an action was sent.
-func (w written) Is(action string) bool { return w.Action == action }
-
-// Answer returns the input for the n-th answer to a clarification.
-func (w written) Answer(n int) string { return w.Text("answer", "answer-"+strconv.Itoa(n)) }
 
 // Kept returns all that was written, for a page that has no form any more.
 func (w written) Kept() (texts []string) {
 	names := []string{"feedback", "edited", "question", "words"}
-	for i := 0; w.values.Has("answer-" + strconv.Itoa(i)); i++ {
+	for i := 0; w.Has("answer-" + strconv.Itoa(i)); i++ {
 		names = append(names, "answer-"+strconv.Itoa(i))
 	}
 	for _, name := range names {
-		if text := w.values.Get(name); text != "" {
+		if text := w.Get(name); text != "" {
 			texts = append(texts, a2a.Visible(text))
 		}
 	}
@@ -57,16 +51,16 @@ func answerGate(v *visit) (view, error) {
 	if !v.has(call.ReadRuns) {
 		return view{}, fault
 	}
-	s, err := gates{v}.read()
+	s, err := v.gate(v.r.PathValue("gate"))
 	if err != nil {
 		return view{}, fault
 	}
-	out, err := gates{v}.view(s, sentList(v), written{v.field("action"), v.r.PostForm})
+	out, err := gateView(v, s, sentList(v), written{v.r.PostForm})
 	if err != nil {
 		return view{}, err
 	}
 	p := problemOf(fault)
-	out.Status, out.Problem = p.Status, gates{v}.refusalMessage(s, fault, p)
+	out.Status, out.Problem = p.Status, refusalMessage(v, s, fault, p)
 	return out, fault
 }
 
@@ -107,7 +101,7 @@ func answeredPath(v *visit, a gate.Answered) string {
 }
 
 // refusalMessage returns why an answer was refused, for people.
-func (v gates) refusalMessage(s gate.ShownInterrupt, f *call.Fault, p problem) string {
+func refusalMessage(v *visit, s gate.ShownInterrupt, f *call.Fault, p problem) string {
 	switch {
 	case !s.Open:
 		return unusedText(s)

@@ -2,15 +2,12 @@ package console
 
 import (
 	"cmp"
-	"maps"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
-	"longhaul/a2a"
 	"longhaul/api/call"
 	"longhaul/api/gate"
 	"longhaul/api/gateform"
@@ -28,37 +25,27 @@ const inboxRefresh = 5
 // An inbox is the data of the page with open gates: their list, and beside it one of them or
 // several that are decided together.
 type inbox struct {
-	listing
-	Groups []gateGroup
+	questions
+	Groups [][]gateCard // those that the same task of the same planner has opened stand together
 	Total  int
 	Next   string // path of the next page, "" for none
 
 	Gate     *gatePage // nil for none
 	Together *together // likewise
 	Chosen   bool      // Gate or Together was asked for; the first gate is shown only where there is room
-	Decided  *decided  // the answer that has led to this page, nil for none
+
+	Decided *gate.ShownInterrupt // the gate whose answer has led to this page, nil for none
+	Alike   int                  // how many others were answered with it
 
 	Proposals []standing.Proposal // what answers of the caller propose
-}
-
-// A gateGroup has the gates of a page that the same task of the same planner has opened.
-type gateGroup struct {
-	Task, Planner string
-	Cards         []gateCard
-	Together      string // path of the page that decides them together, "" for none
 }
 
 // A gateCard is an open gate in the inbox.
 type gateCard struct {
 	shown.Interrupt
-	Path, Title string
-	Gist        string // what its object is about
-	People      string // who can answer it
-	Gone        int    // percent of the time until it is due that is over
-	Ending      string // what happens then
-	Late        bool   // it is due within the hour
-	Current     bool   // it is the gate beside the list
-	Chosen      bool   // it is one of those that are decided together
+	Gone   int    // percent of the time until it is due that is over
+	Ending string // what happens then
+	Late   bool   // it is due within the hour
 }
 
 // ID returns the id of the gate.
@@ -69,79 +56,50 @@ func (c gateCard) alike() string {
 	return c.Planner + "\x00" + cmp.Or(c.TaskName, c.TaskID) + "\x00" + string(c.Gate.Kind)
 }
 
-// A listing is what a list shows: those fields of its address that it has.
-type listing struct{ url.Values }
-
-// newListing returns the listing of a query, of the fields with some names.
-func newListing(q url.Values, fields ...string) listing {
-	l := listing{url.Values{}}
-	for _, name := range fields {
-		for _, value := range q[name] {
-			if value = strings.TrimSpace(value); value != "" {
-				l.Add(name, value)
-			}
-		}
-	}
-	return l
-}
-
-// with returns l with another value in a field.
-func (l listing) with(name, value string) listing {
-	q := maps.Clone(l.Values)
-	if q.Set(name, value); value == "" {
-		q.Del(name)
-	}
-	return listing{q}
-}
-
-// At returns the address of a page with l and more fields, names and values in turn.
-func (l listing) At(path string, more ...string) string {
-	q := maps.Clone(l.Values)
-	for i := 0; i < len(more); i += 2 {
-		q[more[i]] = append(q[more[i]], more[i+1])
-	}
-	if len(q) == 0 && path != "" {
-		return path
-	}
-	return path + "?" + q.Encode()
-}
-
 // mostSearched is the longest text to search for.
 const mostSearched = 200
 
-// questionsOf returns the listing of gates in a query.
-func questionsOf(v *visit, q url.Values) listing {
+// A questions is what a list of gates shows.
+type questions struct{ listing }
+
+// questionsOf returns the list of gates in a query.
+func questionsOf(v *visit, q url.Values) questions {
 	l := newListing(q, "objective", "context", "page").with("text", shorten(q.Get("text"), mostSearched))
 	if !v.has(call.RespondApprovals) || q.Get("show") == "all" {
-		return l.with("show", "all")
+		l = l.with("show", "all")
 	}
-	return l
+	return questions{l}
 }
 
-// Mine reports whether a list of gates has only those that wait for the caller.
-func (l listing) Mine() bool { return !l.Has("show") }
+// Mine reports whether the list has only gates that wait for the caller.
+func (l questions) Mine() bool { return !l.Has("show") }
 
-// Path returns the address of the list of gates alone.
-func (l listing) Path() string { return l.At(inboxPath) }
+// Path returns the address of the list alone.
+func (l questions) Path() string { return l.At(inboxPath) }
 
-// On returns the address of a page of the list of gates, by its token, for show.
-func (l listing) On(page, show string) string { return l.with("page", page).with("show", show).Path() }
+// On returns the address of a page of the list, by its token, for show.
+func (l questions) On(page, show string) string {
+	return l.with("page", page, "show", show).At(inboxPath)
+}
 
 // Filtered reports whether l leaves out gates that a search does not find.
-func (l listing) Filtered() bool { return l.Has("text") || l.Has("objective") || l.Has("context") }
+func (l questions) Filtered() bool { return l.Has("text") || l.Has("objective") || l.Has("context") }
 
-// readInbox reads the list of the inbox: the nearest deadline first, then the longest wait.
-func readInbox(v *visit, l listing) (inbox, error) {
-	in := inbox{listing: l}
+// readInbox reads the list of the inbox: the nearest deadline first, then the longest wait. A group stands where the
+// first of its gates does.
+func readInbox(v *visit, l questions) (inbox, error) {
+	in := inbox{questions: l}
 	page, err := v.cfg.Service.Gates.ListInterrupts(v.r.Context(), v.call, gate.InterruptListParams{
 		Filter: shown.InterruptFilter{Urgent: true, Text: l.Get("text"), ObjectiveID: l.Get("objective"), ContextID: l.Get("context"), Limit: inboxSize},
 		Mine:   l.Mine(), PageToken: l.Get("page"),
 	})
 	for _, i := range page.Interrupts {
-		in.add(i, v.cfg.Now())
-	}
-	for i := range in.Groups {
-		in.Groups[i].setTogether(l)
+		c := cardOf(i, v.cfg.Now())
+		at := slices.IndexFunc(in.Groups, func(g []gateCard) bool { return g[0].alike() == c.alike() })
+		if at < 0 {
+			at, in.Groups = len(in.Groups), append(in.Groups, nil)
+		}
+		in.Groups[at] = append(in.Groups[at], c)
 	}
 	in.Total = page.Total
 	if page.Next != "" {
@@ -165,16 +123,16 @@ func showInbox(v *visit) (view, error) {
 		return view{}, err
 	}
 	if q.Has("done") {
-		in.Decided = gates{v}.decided(q.Get("done"), q.Get("more"))
+		in.addDecided(v, q.Get("done"), q.Get("more"))
 	}
 	if with := q["with"]; len(with) > 0 {
-		return gates{v}.together(in, with, written{})
+		return decidedTogether(v, in, with, written{})
 	}
 	id := cmp.Or(q.Get("open"), q.Get("beside"))
-	if cards := in.cards(); id == "" && len(cards) > 0 {
-		id = cards[0].Gate.ID
+	if len(in.Groups) > 0 {
+		id = cmp.Or(id, in.Groups[0][0].ID())
 	}
-	s, err := v.cfg.Service.Gates.GetInterrupt(v.r.Context(), v.call, id)
+	s, err := v.gate(id)
 	if call.Is(err, call.NotFound) { // there is none, or it was removed meanwhile
 		return in.view("Inbox"), nil
 	}
@@ -182,7 +140,7 @@ func showInbox(v *visit) (view, error) {
 		return view{}, err
 	}
 	in.Chosen = q.Get("open") != ""
-	out := gates{v}.beside(in, s, written{})
+	out := besideList(v, in, s, written{})
 	out.Title = "Inbox"
 	return out, nil
 }
@@ -192,57 +150,41 @@ func (in inbox) view(title string) view {
 	return view{Template: "inbox", Title: title, Refresh: inboxRefresh, Data: in}
 }
 
-// cards returns all cards in the order of the page.
-func (in inbox) cards() (list []*gateCard) {
-	for _, g := range in.Groups {
-		for i := range g.Cards {
-			list = append(list, &g.Cards[i])
-		}
-	}
-	return list
-}
-
 // after returns the id of the card after one, or of the one before the last; "" if there is no
 // other.
 func (in inbox) after(id string) string {
-	cards := in.cards()
-	at := slices.IndexFunc(cards, func(c *gateCard) bool { return c.Gate.ID == id })
-	switch {
-	case at+1 < len(cards):
-		return cards[at+1].Gate.ID
+	ids := each(slices.Concat(in.Groups...), gateCard.ID)
+	switch at := slices.Index(ids, id); {
+	case at+1 < len(ids):
+		return ids[at+1]
 	case at > 0:
-		return cards[at-1].Gate.ID
+		return ids[at-1]
 	}
 	return ""
 }
 
-// add adds an open gate to its group, which stands where the first of its gates does.
-func (in *inbox) add(i shown.Interrupt, now time.Time) {
-	c := cardOf(i, now)
-	c.Path = in.At(gatePath(c.Gate.ID))
-	at := slices.IndexFunc(in.Groups, func(g gateGroup) bool { return g.Cards[0].alike() == c.alike() })
-	if at < 0 {
-		at = len(in.Groups)
-		in.Groups = append(in.Groups, gateGroup{Task: shorten(a2a.Visible(i.TaskName), titleWidth), Planner: shorten(a2a.Visible(strings.TrimPrefix(i.Planner, "playbook ")), titleWidth)})
-	}
-	in.Groups[at].Cards = append(in.Groups[at].Cards, c)
-}
-
-// setTogether sets the path that decides all approvals of g together.
-func (g *gateGroup) setTogether(l listing) {
-	if len(g.Cards) == 1 || !l.Mine() || g.Cards[0].Gate.Kind != opt.Approval {
-		return
+// Beside returns the address of the page that decides all approvals of a group together, "" if that is impossible.
+func (in inbox) Beside(group []gateCard) string {
+	if len(group) == 1 || !in.Mine() || group[0].Gate.Kind != opt.Approval {
+		return ""
 	}
 	var with []string
-	for _, c := range g.Cards {
-		with = append(with, "with", c.Gate.ID)
+	for _, c := range group {
+		with = append(with, "with", c.ID())
 	}
-	g.Together = l.At(inboxPath, with...)
+	return in.At(inboxPath, with...)
+}
+
+// Current reports whether a gate is the one beside the list, and Picked whether it is one of those that are decided
+// together.
+func (in inbox) Current(id string) bool { return in.Gate != nil && in.Gate.ID == id }
+func (in inbox) Picked(id string) bool {
+	return in.Together != nil && slices.Contains(in.Together.ids, id)
 }
 
 // cardOf returns an open gate as the inbox shows it.
 func cardOf(i shown.Interrupt, now time.Time) gateCard {
-	c := gateCard{Interrupt: i, Title: gateTitle(&i.Gate), Gist: gistOf(&i.Gate), People: peopleText(&i.Gate)}
+	c := gateCard{Interrupt: i}
 	if due := i.Gate.ExpiresAt; !due.IsZero() {
 		ahead := gateform.Ahead(&i.Gate)
 		c.Ending = ahead[len(ahead)-1].What
@@ -255,24 +197,17 @@ func cardOf(i shown.Interrupt, now time.Time) gateCard {
 	return c
 }
 
-// A decided is a gate to which the caller has sent an answer.
-type decided struct {
-	*gate.ShownInterrupt
-	Title string
-	More  int // how many alike were sent with it
-}
-
-// decided returns the gate to which the caller has sent an answer, nil if it is not known.
-func (v gates) decided(id, more string) *decided {
-	s, err := v.cfg.Service.Gates.GetInterrupt(v.r.Context(), v.call, id)
+// addDecided adds the gate to which the caller has sent an answer, if it is known, and how many alike were answered
+// with it.
+func (in *inbox) addDecided(v *visit, id, alike string) {
+	s, err := v.gate(id)
 	if err != nil {
-		return nil
+		return
 	}
-	d := &decided{ShownInterrupt: &s, Title: gateTitle(&s.Gate)}
-	if n, err := strconv.Atoi(more); err == nil && n > 0 && n < inboxSize {
-		d.More = n
+	in.Decided = &s
+	if n, err := strconv.Atoi(alike); err == nil && n > 0 && n < inboxSize {
+		in.Alike = n
 	}
-	return d
 }
 
 // A together has gates that are decided at once, each with its own object.
@@ -282,20 +217,20 @@ type together struct {
 	Accepts bool
 	Rejects bool
 	Written written
+	ids     []string // of all
 }
 
 // A togetherGate is one of those gates.
 type togetherGate struct {
 	gateCard
-	Objects []object
-	More    int // parts that are not shown
+	Object parts
 }
 
-// together returns the page of several gates that are decided together.
-func (v gates) together(in inbox, ids []string, w written) (view, error) {
-	t := &together{Accepts: true, Rejects: true, Written: w}
+// decidedTogether returns the page of several gates that are decided together.
+func decidedTogether(v *visit, in inbox, ids []string, w written) (view, error) {
+	t := &together{Accepts: true, Rejects: true, Written: w, ids: ids}
 	for _, id := range ids[:min(len(ids), inboxSize)] {
-		s, err := v.cfg.Service.Gates.GetInterrupt(v.r.Context(), v.call, id)
+		s, err := v.gate(id)
 		if err != nil {
 			return view{}, err
 		}
@@ -305,15 +240,11 @@ func (v gates) together(in inbox, ids []string, w written) (view, error) {
 			continue
 		}
 		t.Accepts, t.Rejects = t.Accepts && g.Allows(opt.Accept), t.Rejects && g.Allows(opt.Reject)
-		one := togetherGate{gateCard: cardOf(s.Interrupt, v.cfg.Now())}
-		one.Path = in.At(gatePath(id))
-		show := v.viewer(one.Path)
+		path := in.At(gatePath(id))
+		show := viewerOf(v, path)
 		show.bytes = mostTogether / len(ids)
-		one.Objects, one.More = show.objects("with-"+strconv.Itoa(len(t.Gates))+"-", g.Object, fileIn(one.Path, "parts"))
-		t.Gates = append(t.Gates, one)
-	}
-	for _, c := range in.cards() {
-		c.Chosen = slices.Contains(ids, c.Gate.ID)
+		object := show.parts("with-"+strconv.Itoa(len(t.Gates))+"-", g.Object, fileIn(path, "parts"))
+		t.Gates = append(t.Gates, togetherGate{cardOf(s.Interrupt, v.cfg.Now()), object})
 	}
 	in.Together, in.Chosen = t, true
 	out := in.view("Decide together")
@@ -351,7 +282,7 @@ func decideTogether(v *visit) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	out, err := gates{v}.together(in, refused, written{v.field("action"), v.r.PostForm})
+	out, err := decidedTogether(v, in, refused, written{v.r.PostForm})
 	out.Status = http.StatusConflict
 	out.Problem = strconv.Itoa(len(ids)-len(refused)) + " of " + strconv.Itoa(len(ids)) + " were decided. Look at the others. " + why
 	return out, err

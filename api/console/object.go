@@ -13,7 +13,7 @@ import (
 
 // A measure is how much a page shows: bytes of one part, of all parts, and parts. The content
 // that was shown is taken off it.
-type measure struct{ one, bytes, parts int }
+type measure struct{ one, bytes, left int }
 
 // The measures of the object of a gate, at first and if the reader asks for all, and of all
 // results and messages of a page.
@@ -57,12 +57,19 @@ type viewer struct {
 	asPath func(as string) string // of the page that shows texts in another way; nil for none
 }
 
-// objects returns parts as a page shows them, and how many it leaves out. The ids of their elements begin
-// with one, and file returns the path for storing the n-th part; nil for what cannot be stored.
-func (v *viewer) objects(id string, parts []a2a.Part, file func(int) string) (out []object, more int) {
-	for i, p := range parts {
-		if v.parts--; v.parts < 0 {
-			return out, len(parts) - i
+// The parts of something as a page shows them.
+type parts struct {
+	List []object
+	More int // how many are not shown
+}
+
+// parts returns parts as a page shows them. The ids of their elements begin with one, and file returns the path for
+// storing the n-th part; nil for what cannot be stored.
+func (v *viewer) parts(id string, all []a2a.Part, file func(int) string) (out parts) {
+	for i, p := range all {
+		if v.left--; v.left < 0 {
+			out.More = len(all) - i
+			break
 		}
 		o := v.object(p, min(v.one, v.bytes))
 		o.ID = id + strconv.Itoa(i)
@@ -75,9 +82,9 @@ func (v *viewer) objects(id string, parts []a2a.Part, file func(int) string) (ou
 		if o.Cut {
 			o.Whole = v.whole
 		}
-		out = append(out, o)
+		out.List = append(out.List, o)
 	}
-	return out, 0
+	return out
 }
 
 // object returns a part with at most some bytes of it. Large contents, to which a part refers, are not read.

@@ -2,7 +2,6 @@ package console
 
 import (
 	"slices"
-	"strconv"
 
 	"longhaul/a2a"
 	"longhaul/api/call"
@@ -32,7 +31,8 @@ type objectivePage struct {
 	Position int    // in the queue of its context, 0 outside
 	Percent  *int   // done, nil before the work and after it
 	Links    []link
-	objectiveForms
+	Change   changeForm // of its state
+	Forms    offers     // about it as a whole
 
 	Picture *picture // nil in the other view
 	Tree    *tree    // likewise, and without plans
@@ -52,7 +52,7 @@ type record struct {
 }
 
 // MayDraft reports whether the caller may change the plans in a draft.
-func (p objectivePage) MayDraft() bool { return p.AddPlan != nil && !p.Status.Ended() }
+func (p objectivePage) MayDraft() bool { return p.Forms["add-plan"] != nil && !p.Status.Ended() }
 
 // showObjective shows an objective.
 func showObjective(v *visit) (view, error) {
@@ -60,9 +60,9 @@ func showObjective(v *visit) (view, error) {
 		return view{Location: to}, nil
 	}
 	at := spotOf(v.r)
-	if at.Draft > 0 && v.r.URL.Query().Has("do") { // a form that adds a step
+	if at.drafts() && v.r.URL.Query().Has("do") { // a form that adds a step
 		at.base = objectivePath(v.r.PathValue("id"))
-		return view{Location: at.with(v.r.URL.Query()).path()}, nil
+		return view{Location: at.adding(v.r.URL.Query()).path()}, nil
 	}
 	out, err := objectiveView(v, at, nil)
 	p, ok := out.Data.(objectivePage)
@@ -74,7 +74,7 @@ func showObjective(v *visit) (view, error) {
 
 // objectiveView returns the page of an objective. refused is a form that was refused, whose
 // contents stay; nil for none.
-func objectiveView(v *visit, at spot, refused *refusedForm) (view, error) {
+func objectiveView(v *visit, at spot, refused *change) (view, error) {
 	id := v.r.PathValue("id")
 	o, err := v.objective(id)
 	if err != nil {
@@ -101,7 +101,7 @@ func objectiveView(v *visit, at spot, refused *refusedForm) (view, error) {
 		return view{}, err
 	}
 	forms := forms{v, o, refused}
-	p.objectiveForms = forms.ofObjective()
+	p.Change, p.Forms = forms.state(nil, nil), forms.ofObjective()
 	if err := addPictures(&p, forms, root, &course, now); err != nil {
 		return view{}, err
 	}
@@ -111,11 +111,10 @@ func objectiveView(v *visit, at spot, refused *refusedForm) (view, error) {
 // addPictures adds the view that was chosen, and the panel beside it.
 func addPictures(p *objectivePage, f forms, root read.Task, course *shown.Course, now a2a.Time) (err error) {
 	switch {
-	case p.Spot.Draft > 0 && len(p.Plans) > 0:
-		p.Spot.Graph = true
+	case p.Spot.drafts() && len(p.Plans) > 0:
 		p.Tree, p.Draft, err = draftPanelOf(f, p.Spot)
 		return err
-	case p.Spot.Graph:
+	case p.Spot.Graph():
 		p.Tree = treeOf(p.Objective, p.Spot, nil)
 	default:
 		p.Picture = pictureOf(p.Objective, course, p.Spot, now)
@@ -136,22 +135,19 @@ func titleOfPage(p *objectivePage) string {
 
 // addPanel adds the panel of the selected task or plan, or of the objective.
 func addPanel(p *objectivePage, f forms, root read.Task, course *shown.Course) (err error) {
-	switch {
-	case p.Spot.Task != "":
-		plan, t := taskAt(p.Objective, p.Spot.Task)
+	switch task, plan := p.Spot.Get("task"), p.Spot.Get("plan"); {
+	case task != "":
+		in, t := taskAt(p.Objective, task)
 		if t == nil {
-			return unknown("Task", p.Spot.Task)
+			return unknown("Task", task)
 		}
-		p.Task, err = taskPanelOf(f, plan, t, course)
-	case p.Spot.Plan != "":
-		plan := planAt(p.Objective, p.Spot.Plan)
-		if plan == nil {
-			return unknown("Plan", p.Spot.Plan)
+		p.Task, err = taskPanelOf(f, in, t, course)
+	case plan != "":
+		at := planAt(p.Objective, plan)
+		if at == nil {
+			return unknown("Plan", plan)
 		}
-		p.Plan = &planPanel{
-			plan, f.state("p"+p.Spot.Plan+"-change", "/plans/"+p.Spot.Plan, planButtons, target{o: p.Objective, p: plan}),
-			f.allows(opt.Command{Kind: opt.AddTasks, PlanID: plan.ID, Tasks: []opt.TaskSpec{{Name: "another"}}}),
-		}
+		p.Plan = &planPanel{at, f.state(at, nil), f.allows(opt.Command{Kind: opt.AddTasks, PlanID: at.ID, Tasks: []opt.TaskSpec{{Name: "another"}}})}
 	default:
 		p.Whole, err = recordOf(f.visit, p.Objective, root, read.EventListParams{Limit: latestEvents})
 	}
@@ -199,25 +195,16 @@ func missedText(o *opt.Objective, missed string) string {
 // A taskPanel shows a plan task beside the picture of its objective.
 type taskPanel struct {
 	*opt.Task
-	In       string // the name of its plan
+	In       *opt.Plan
 	Note     string
-	Input    string      // that its executor reads, as JSON; "" for none
-	Stopping bool        // it was asked to stop, and has not ended
-	Before   []*opt.Task // that it waits for
-	After    []*opt.Task // that wait for it
-	Running  int         // number of the attempt that runs, 0 for none
-	Spans    []spanRow
+	Input    string // that its executor reads, as JSON; "" for none
+	Stopping bool   // it was asked to stop, and has not ended
+	Running  int    // number of the attempt that runs, 0 for none
+	Spans    []stretch
 
 	*record
 	Links  []link
 	Change changeForm // of its state
-}
-
-// A spanRow is a line about a stretch of the work on a task.
-type spanRow struct {
-	shown.Span
-	What string
-	Took string
 }
 
 // A planPanel shows a plan beside the picture.
@@ -227,11 +214,17 @@ type planPanel struct {
 	Draft  bool       // its tasks and its order can be changed in a draft
 }
 
+// Before lists the tasks that the task waits for, and After those that wait for it.
+func (p *taskPanel) Before() []*opt.Task { return p.In.Before(p.Task) }
+func (p *taskPanel) After() []*opt.Task {
+	return slices.DeleteFunc(slices.Clone(p.In.Tasks), func(o *opt.Task) bool { return !slices.Contains(p.In.Before(o), p.Task) })
+}
+
 // taskPanelOf returns the panel of a plan task. One that was not begun has no messages and no artifacts yet.
 func taskPanelOf(f forms, p *opt.Plan, t *opt.Task, course *shown.Course) (*taskPanel, error) {
 	out := &taskPanel{
-		Task: t, In: p.Name, Spans: spanRows(course.Tasks[t.ID], a2a.At(f.cfg.Now())),
-		Change: f.state("task-change", "/tasks/"+taskKey(t), taskButtons, target{f.o, p, t}),
+		Task: t, In: p, Spans: stretchesOf(course.Tasks[t.ID], a2a.At(f.cfg.Now())),
+		Change: f.state(p, t),
 	}
 	switch {
 	case t.Failure != "":
@@ -244,14 +237,6 @@ func taskPanelOf(f forms, p *opt.Plan, t *opt.Task, course *shown.Course) (*task
 	if len(t.Input) > 0 {
 		out.Input = beginningText(a2a.Visible(a2a.DataText(t.Input)), mostShown)
 	}
-	for _, other := range p.Tasks {
-		if slices.Contains(p.Before(t), other) {
-			out.Before = append(out.Before, other)
-		}
-		if slices.Contains(p.Before(other), t) {
-			out.After = append(out.After, other)
-		}
-	}
 	outline, err := f.cfg.Service.Tasks.OutlineTask(f.r.Context(), f.call, read.TaskParams{ID: t.A2AID(), History: latestMessages, Scope: shown.ScopeTask})
 	if err != nil {
 		return nil, err
@@ -260,32 +245,4 @@ func taskPanelOf(f forms, p *opt.Plan, t *opt.Task, course *shown.Course) (*task
 	out.Stopping, out.Links = outline.Metadata.Has(wire.KeyStopping), linksOf(outline.Metadata)
 	out.record, err = recordOf(f.visit, f.o, outline, read.EventListParams{TaskID: t.ID, Limit: timelineSize})
 	return out, err
-}
-
-// spanRows returns the lines about the work on a task.
-func spanRows(spans []shown.Span, now a2a.Time) (out []spanRow) {
-	for i, s := range spans {
-		out = append(out, spanRow{s, spanText(spans, i), durationText(endOf(s, now) - s.From.Millis())})
-	}
-	return out
-}
-
-// spanText says what a task did in one of its spans.
-func spanText(spans []shown.Span, i int) string {
-	s := spans[i]
-	what := "Attempt " + strconv.Itoa(s.Attempt)
-	switch {
-	case s.Kind == shown.LooksWaiting:
-		return "Waited for people"
-	case s.Untaken:
-		return "Waited for a worker"
-	case s.Kind == shown.LooksPending:
-		return "Waited for others"
-	case s.Attempt == 0:
-		what = "Work"
-	}
-	if end := barClass(spans, i); end == "failed" || end == "canceled" {
-		what += ", " + end
-	}
-	return what
 }

@@ -26,15 +26,7 @@ type changeForm struct {
 	Key      string
 	Buttons  []button
 	Open     bool // it was refused, and is shown again with its contents
-	values   url.Values
-}
-
-// Value returns the input in a field of a form that was refused.
-func (f changeForm) Value(field string) string { return f.values.Get(field) }
-
-// Chosen reports whether a box with a value was checked in a form that was refused.
-func (f changeForm) Chosen(field, value string) bool {
-	return slices.Contains(f.values[field], value)
+	url.Values
 }
 
 // A button asks for a change of the state of an objective, a plan or a task.
@@ -45,36 +37,30 @@ type button struct {
 	when            string // the phase in which it is shown if the change is possible, "" for any
 }
 
-// A target is what a button is about: a task, a plan or the objective, the last that is not nil.
-type target struct {
-	o *opt.Objective
-	p *opt.Plan
-	t *opt.Task
-}
-
-// phases returns what x is, as far as buttons differ by it.
-func (x target) phases() []string {
-	all, begun := []string{""}, x.o.Started || x.o.Paused
+// phases returns what an objective, a plan or a task is, as far as buttons differ by it: t, p or o, the first that
+// is not nil.
+func phases(o *opt.Objective, p *opt.Plan, t *opt.Task) []string {
+	all, begun := []string{""}, o.Started || o.Paused
 	switch {
-	case x.t != nil && x.t.Optional():
+	case t != nil && t.Optional():
 		return append(all, "optional")
-	case x.t != nil:
+	case t != nil:
 		return append(all, "needed")
-	case x.p != nil && x.p.Status == opt.PlanFailed:
+	case p != nil && p.Status == opt.PlanFailed:
 		return append(all, "failed")
-	case x.p != nil:
-		begun = x.p.Started || x.p.Paused
-	case x.o.Status.Ended():
+	case p != nil:
+		begun = p.Started || p.Paused
+	case o.Status.Ended():
 		return append(all, "ended")
-	case len(x.o.Plans) == 0:
+	case len(o.Plans) == 0:
 		all = append(all, "planless")
 	}
 	return append(all, map[bool]string{true: "begun", false: "fresh"}[begun])
 }
 
-// The buttons that pages know.
-var (
-	objectiveButtons = []button{
+// buttons are those that pages know, by what they are about.
+var buttons = map[string][]button{
+	"objective": {
 		{Do: "retry", Label: "Retry", Hint: "A new attempt begins. Plans that were completed stay completed.", to: string(opt.ObjectiveSubmitted), when: "ended"},
 		{Do: "retry-planned", Label: "Retry with new plans", Hint: "A new attempt begins with new plans.", Danger: true, to: string(opt.ObjectivePlanning), when: "ended"},
 		{Do: "resume", Label: "Resume", to: string(opt.ObjectiveWorking), when: "begun"},
@@ -84,8 +70,8 @@ var (
 		{Do: "complete", Label: "Declare completed", Hint: "Its open tasks are stopped, and open questions are closed.", Danger: true, to: string(opt.ObjectiveCompleted)},
 		{Do: "fail", Label: "Declare failed", Hint: "Its open tasks are stopped. It can be retried.", Danger: true, to: string(opt.ObjectiveFailed)},
 		{Do: "cancel", Label: "Cancel", Hint: "Its open tasks are stopped. It can be retried.", Danger: true, to: string(opt.ObjectiveCanceled)},
-	}
-	planButtons = []button{
+	},
+	"plan": {
 		{Do: "retry", Label: "Retry now", Hint: "Completed tasks stay completed.", to: string(opt.PlanWorking), when: "failed"},
 		{Do: "retry-later", Label: "Retry at its turn", to: string(opt.PlanPending), when: "failed"},
 		{Do: "resume", Label: "Resume", to: string(opt.PlanWorking), when: "begun"},
@@ -94,14 +80,14 @@ var (
 		{Do: "skip", Label: "Skip", Hint: "The objective continues without this plan. It cannot be taken back.", Danger: true, to: string(opt.PlanSkipped)},
 		{Do: "complete", Label: "Declare completed", Hint: "Its open tasks are stopped, and plans that wait for it begin.", Danger: true, to: string(opt.PlanCompleted)},
 		{Do: "fail", Label: "Declare failed", Hint: "Its open tasks are stopped. The plan can be retried while the objective is open.", Danger: true, to: string(opt.PlanFailed)},
-	}
-	taskButtons = []button{
+	},
+	"task": {
 		{Do: "complete", Label: "Declare completed", Hint: "A running attempt is stopped and its result is dropped. The plan continues.", Danger: true, to: string(opt.TaskCompleted)},
 		{Do: "fail", Label: "Declare failed", Hint: "A running attempt is stopped and its result is dropped.", Danger: true, to: string(opt.TaskFailed)},
 		{Do: "cancel", Label: "Cancel this task", Hint: "The plan fails without it.", Danger: true, when: "needed"},
 		{Do: "skip", Label: "Skip this task", Hint: "It is optional: the plan continues without it.", Danger: true, when: "optional"},
-	}
-)
+	},
+}
 
 // command returns the change that b asks for, of the objective, or of the plan or task with an id.
 func (b button) command(plan, task string) opt.Command {
@@ -117,21 +103,11 @@ func (b button) command(plan, task string) opt.Command {
 	return cmd
 }
 
-// A refusedForm is a form that was sent and refused: its contents and the reason.
-type refusedForm struct {
-	id     string // of its element
-	values url.Values
-	fault  *call.Fault
-	reused bool // it was sent before with other contents, as from another tab
-	same   bool // the result is unknown: a repeat has to have the same key and revision
-	made   int  // steps of a draft that were carried out before
-}
-
 // A forms makes the forms of a page about an objective.
 type forms struct {
 	*visit
 	o       *opt.Objective
-	refused *refusedForm // nil for none
+	refused *change // nil for none
 }
 
 // form returns a form with an id. Its key is the same while nothing changes, so that the
@@ -142,11 +118,10 @@ func (f forms) form(id, path string) changeForm {
 	out.Key = "console-" + hex.EncodeToString(sum[:12])
 	if r := f.refused; r != nil {
 		out.Key = newKey() // a refusal may be recorded under the former one
-		if r.id == id {
-			out.Open, out.values = true, r.values
-			if r.same {
-				out.Key = r.values.Get("key")
-				out.Revision, _ = strconv.ParseInt(r.values.Get("revision"), 10, 64) // it was read before
+		if action, _, _ := strings.Cut(out.Action, "?"); action == f.r.URL.EscapedPath() {
+			out.Open, out.Values = true, f.r.PostForm
+			if r.fault.Kind == call.Unavailable { // the result is not known: a repeat has to be the same
+				out.Key, out.Revision = f.field("key"), r.revision
 			}
 		}
 	}
@@ -161,17 +136,22 @@ func latestOf(o *opt.Objective) (at int64) {
 	return at
 }
 
-// state returns a form with the buttons that the state of what it is about and the scopes of the caller allow.
-func (f forms) state(id, path string, all []button, of target) changeForm {
-	out, phases, plan, task := f.form(id, path), of.phases(), "", ""
-	if of.p != nil {
-		plan = of.p.ID
+// state returns a form with the buttons that the state of an objective, or of its plan or task, and the scopes of the
+// caller allow.
+func (f forms) state(p *opt.Plan, t *opt.Task) changeForm {
+	var out changeForm
+	what, plan, task := "objective", "", ""
+	switch {
+	case t != nil:
+		out, what, plan, task = f.form("task-change", "/tasks/"+taskKey(t)), "task", p.ID, t.ID
+	case p != nil:
+		out, what, plan = f.form("p"+planKey(p)+"-change", "/plans/"+planKey(p)), "plan", p.ID
+	default:
+		out = f.form("change", "")
 	}
-	if of.t != nil {
-		task = of.t.ID
-	}
-	for _, b := range all {
-		if slices.Contains(phases, b.when) && f.allows(b.command(plan, task)) {
+	in := phases(f.o, p, t)
+	for _, b := range buttons[what] {
+		if slices.Contains(in, b.when) && f.allows(b.command(plan, task)) {
 			out.Buttons = append(out.Buttons, b)
 		}
 	}
@@ -184,32 +164,40 @@ func (f forms) allows(cmd opt.Command) bool {
 	return work.Offers(f.call, f.o, cmd)
 }
 
-// objectiveForms are the forms that change an objective as a whole. A nil form is not
-// offered.
-type objectiveForms struct {
-	Change  changeForm // of its state
-	Replan  *changeForm
-	AddPlan *changeForm
-	Text    *changeForm
-	Fork    *changeForm
-	Choices []planChoice // for AddPlan
+// objectiveForms are the forms that change an objective as a whole: the end of the path that each is sent to, and a
+// change for which it serves.
+var objectiveForms = map[string]struct {
+	path string
+	cmd  opt.Command
+}{
+	"replan":   {"/replan", opt.Command{Kind: opt.Replan}},
+	"add-plan": {"/plans", opt.Command{Kind: opt.CreatePlan, Plan: &opt.PlanSpec{Name: "another"}}},
+	"text":     {"/text", opt.Command{Kind: opt.UpdateObjective, Change: &opt.Change{Name: new("another")}}},
 }
 
-// ofObjective returns the forms about the objective itself.
-func (f forms) ofObjective() objectiveForms {
-	out := objectiveForms{Change: f.state("change", "", objectiveButtons, target{o: f.o})}
-	if f.allows(opt.Command{Kind: opt.Replan}) {
-		out.Replan = new(f.form("replan", "/replan"))
+// The offers are the forms that a page offers, by their ids.
+type offers map[string]*changeForm
+
+// Opened reports whether one of them was refused, and is shown again.
+func (o offers) Opened() bool {
+	for _, f := range o {
+		if f.Open {
+			return true
+		}
 	}
-	if f.allows(opt.Command{Kind: opt.CreatePlan, Plan: &opt.PlanSpec{Name: "another"}}) {
-		out.AddPlan = new(f.form("add-plan", "/plans"))
-		out.Choices = f.choices(*out.AddPlan)
-	}
-	if f.allows(opt.Command{Kind: opt.UpdateObjective, Change: &opt.Change{Name: new("another")}}) {
-		out.Text = new(f.form("text", "/text"))
+	return false
+}
+
+// ofObjective returns those of objectiveForms that are offered, and the one for a fork.
+func (f forms) ofObjective() offers {
+	out := offers{}
+	for id, of := range objectiveForms {
+		if f.allows(of.cmd) {
+			out[id] = new(f.form(id, of.path))
+		}
 	}
 	if f.has(call.CreateRuns) {
-		out.Fork = new(f.form("fork", "/fork"))
+		out["fork"] = new(f.form("fork", "/fork"))
 	}
 	return out
 }
@@ -220,27 +208,21 @@ type planChoice struct {
 	Chosen    bool
 }
 
-// choices lists the plans that a new one may depend on. It would follow the last.
-func (f forms) choices(form changeForm) []planChoice {
-	before := f.o.Plans[max(0, len(f.o.Plans)-1):]
-	if form.Open {
-		before = slices.DeleteFunc(slices.Clone(f.o.Plans), func(p *opt.Plan) bool { return !form.Chosen("after", planKey(p)) })
-	}
-	return choicesOf(f.o.Plans, nil, before, planKey, func(p *opt.Plan) string { return p.Name })
-}
-
-// choicesOf lists all plans or tasks but one, and which of them are chosen.
-func choicesOf[T comparable](all []T, but T, chosen []T, key, name func(T) string) (out []planChoice) {
-	for _, one := range all {
-		if one != but {
-			out = append(out, planChoice{key(one), shorten(a2a.Visible(name(one)), titleLetters), slices.Contains(chosen, one)})
+// Choices lists the plans of an objective, on which a new one may depend. It would follow the last.
+func (o offers) Choices(plans []*opt.Plan) (out []planChoice) {
+	form := o["add-plan"]
+	for i, plan := range plans {
+		chosen := i == len(plans)-1
+		if form.Open {
+			chosen = slices.Contains(form.Values["after"], planKey(plan))
 		}
+		out = append(out, planChoice{planKey(plan), shorten(a2a.Visible(plan.Name), titleLetters), chosen})
 	}
 	return out
 }
 
 // addResult adds to a page what a form has done, or why it was refused.
-func addResult(v *visit, out view, refused *refusedForm) view {
+func addResult(v *visit, out view, refused *change) view {
 	if refused != nil {
 		v.retryAfter(refused.fault)
 		p := problemOf(refused.fault)

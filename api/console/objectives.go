@@ -17,17 +17,18 @@ const objectivesSize = 50
 // filterFields are the fields of the form with which the list is filtered, sorted and laid out.
 var filterFields = []string{"text", "status", "planner", "by", "code", "age", "context", "from", "to", "sort", "cols"}
 
-// An objectivesFilter is what the list of objectives is to show, as the fields of its form
-// have it.
-type objectivesFilter struct{ listing }
-
-// More reports whether f uses the fields that the form hides at first.
-func (f objectivesFilter) More() bool {
-	return slices.ContainsFunc(filterFields[2:], f.Has)
+// objectives is the data of the page with the list of objectives, which the fields of its form filter.
+type objectives struct {
+	listing
+	read.ObjectivePage
+	Later bool // it is not the first page
 }
 
+// More reports whether f uses the fields that the form hides at first.
+func (f objectives) More() bool { return slices.ContainsFunc(filterFields[2:], f.Has) }
+
 // Filtered reports whether f leaves objectives out.
-func (f objectivesFilter) Filtered() bool { return slices.ContainsFunc(filterFields[:9], f.Has) }
+func (f objectives) Filtered() bool { return slices.ContainsFunc(filterFields[:9], f.Has) }
 
 // An option is a choice of a list.
 type option struct{ Value, Text string }
@@ -42,20 +43,20 @@ var sorts = []option{{"", "Newest first"}, {string(shown.OldestFirst), "Oldest f
 var columns = []option{{"progress", "Progress"}, {"planner", "Playbook"}, {"by", "Asked by"}, {"created", "Created"}, {"changed", "Changed"}, {"failure", "Failure"}}
 
 // Column reports whether the list has a column.
-func (f objectivesFilter) Column(name string) bool {
+func (f objectives) Column(name string) bool {
 	if !f.Has("cols") {
 		return name != "changed" && name != "failure"
 	}
 	return slices.Contains(f.Values["cols"], name)
 }
 
-func (f objectivesFilter) Ages() []option    { return ages }
-func (f objectivesFilter) Sorts() []option   { return sorts }
-func (f objectivesFilter) Columns() []option { return columns }
+func (f objectives) Ages() []option    { return ages }
+func (f objectives) Sorts() []option   { return sorts }
+func (f objectives) Columns() []option { return columns }
 
 // SortBy returns the query of the list that is sorted by one of two orders: the other one, if
 // it has the first.
-func (f objectivesFilter) SortBy(first, second string) string {
+func (f objectives) SortBy(first, second string) string {
 	if f.Get("sort") == first {
 		first = second
 	}
@@ -63,58 +64,36 @@ func (f objectivesFilter) SortBy(first, second string) string {
 }
 
 // search returns f as the service takes it.
-func (f objectivesFilter) search(now time.Time) (s shown.ObjectiveSearch, err error) {
+func (f objectives) search(now time.Time) (s shown.ObjectiveSearch, err error) {
 	s = shown.ObjectiveSearch{
 		ObjectiveFilter: shown.ObjectiveFilter{Limit: objectivesSize, Status: opt.ObjectiveStatus(f.Get("status"))}, Text: f.Get("text"), ContextID: f.Get("context"),
 		Planner: f.Get("planner"), Principal: f.Get("by"), Failure: f.Get("code"), Sort: shown.Sort(f.Get("sort")),
 	}
-	var wrong []call.Violation
-	refuse := func(field, description string) {
-		wrong = append(wrong, call.Violation{Field: field, Description: description})
-	}
-	if s.Status != "" && !s.Status.Valid() {
-		refuse("State", "is not one of the list")
-	}
-	if !slices.ContainsFunc(sorts, func(o option) bool { return o.Value == string(s.Sort) }) {
-		refuse("Order", "is not one of the list")
-	}
+	var wrong violations
+	is := func(value string) func(option) bool { return func(o option) bool { return o.Value == value } }
+	wrong.add(s.Status != "" && !s.Status.Valid(), "State", "is not one of the list")
+	wrong.add(!slices.ContainsFunc(sorts, is(string(s.Sort))), "Order", "is not one of the list")
 	for _, values := range f.Values {
-		if len(values) > len(columns) || slices.ContainsFunc(values, func(v string) bool { return len(v) > call.MaxID }) {
-			refuse("The search", "is too long")
-		}
+		long := func(v string) bool { return len(v) > call.MaxID }
+		wrong.add(len(values) > len(columns) || slices.ContainsFunc(values, long), "The search", "is too long")
 	}
-	day := func(name, text string, later int) a2a.Time {
-		at, ok := dayOf(text, later)
-		if !ok {
-			refuse(name, noDay)
-		}
-		return at
-	}
-	s.Since, s.Until = day("From", f.Get("from"), 0), day("To", f.Get("to"), 1)
+	var from, until bool
+	s.Since, from = dayOf(f.Get("from"), 0)
+	s.Until, until = dayOf(f.Get("to"), 1)
+	wrong.add(!from, "From", noDay)
+	wrong.add(!until, "To", noDay)
 	if age := f.Get("age"); age != "" {
-		if !slices.ContainsFunc(ages, func(o option) bool { return o.Value == age }) {
-			refuse("Age", "is not one of the list")
-		}
+		wrong.add(!slices.ContainsFunc(ages, is(age)), "Age", "is not one of the list")
 		d, _ := time.ParseDuration(age) // those of the list are valid
 		s.Since = a2a.At(now.Add(-d))
 	}
-	if len(wrong) > 0 {
-		return s, call.Invalid(wrong...)
-	}
-	return s, nil
-}
-
-// objectives is the data of the page with the list of objectives.
-type objectives struct {
-	objectivesFilter
-	read.ObjectivePage
-	Later bool // it is not the first page
+	return s, wrong.err()
 }
 
 // showObjectives shows the objectives that the query selects.
 func showObjectives(v *visit) (view, error) {
 	q := v.r.URL.Query()
-	data := objectives{objectivesFilter: objectivesFilter{newListing(q, filterFields...)}, Later: q.Get("page") != ""}
+	data := objectives{listing: newListing(q, filterFields...), Later: q.Get("page") != ""}
 	search, err := data.search(v.cfg.Now())
 	if err == nil {
 		data.ObjectivePage, err = v.cfg.Service.Objectives.ListObjectives(v.r.Context(), v.call, read.ListObjectivesParams{Filter: search, PageToken: q.Get("page"), Standings: true})

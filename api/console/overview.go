@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"longhaul/a2a"
-	"longhaul/api/gate"
 	"longhaul/api/read"
 	"longhaul/opt/shown"
 )
@@ -14,7 +13,7 @@ import (
 type overview struct {
 	read.OverviewOf
 	New        bool // nothing has been asked for yet
-	Waits      []gateCard
+	Waits      []shown.Interrupt
 	InAll      int // open objectives
 	Day, Month chart
 }
@@ -33,15 +32,11 @@ func showOverview(v *visit) (view, error) {
 	for _, n := range seen.Open {
 		data.InAll += n
 	}
-	gates, err := v.cfg.Service.Gates.ListInterrupts(v.r.Context(), v.call, gate.InterruptListParams{Filter: shown.InterruptFilter{Limit: longestWaits}})
-	if err != nil {
+	if data.Waits, err = v.waiting(shown.InterruptFilter{Limit: longestWaits}); err != nil {
 		return view{}, err
 	}
-	for _, i := range gates.Interrupts {
-		data.Waits = append(data.Waits, cardOf(i, v.cfg.Now()))
-	}
 	if data.InAll+len(seen.Overview.Month) == 0 {
-		all, err := v.cfg.Service.Objectives.ListObjectives(v.r.Context(), v.call, read.ListObjectivesParams{Filter: shown.ObjectiveSearch{ObjectiveFilter: shown.ObjectiveFilter{Limit: 1}}})
+		all, err := v.list(shown.ObjectiveSearch{ObjectiveFilter: shown.ObjectiveFilter{Limit: 1}})
 		if err != nil {
 			return view{}, err
 		}
@@ -65,22 +60,14 @@ type chart struct {
 	Bars        []endedBar
 }
 
-// An endings has how many objectives have ended in each of the states of endClasses.
+// An endings has how many objectives have been completed, have failed and were canceled.
 type endings [3]int
 
-var endClasses = [3]string{"completed", "failed", "canceled"}
-
-// An endedBar is the bar of an hour or a day: the parts of it stand on each other.
+// An endedBar is the bar of an hour or a day: the parts of it, in the order of endings, stand on each other.
 type endedBar struct {
 	At    a2a.Time
 	N     endings
-	Parts []barPart
-}
-
-// A barPart is a part of a bar.
-type barPart struct {
-	Class      string
-	X, Y, W, H int
+	Parts [3]block
 }
 
 // chartOf returns the chart of the work that has ended from a time to another one, in
@@ -109,21 +96,15 @@ func chartOf(ended []shown.Ended, from, to a2a.Time, unit time.Duration) chart {
 		c.Most = max(c.Most, n[0]+n[1]+n[2])
 	}
 	for i := range c.Bars {
-		c.Bars[i].At = a2a.At(begin.Add(time.Duration(i) * unit))
-		c.Bars[i].stack(c.Most, i*chartWidth/len(c.Bars), chartWidth/len(c.Bars)*3/4)
-	}
-	return c
-}
-
-// stack makes the parts of the bar. A part that is not empty is visible, even if it is
-// small.
-func (b *endedBar) stack(most, x, width int) {
-	base := chartBase
-	for i, n := range b.N {
-		if n > 0 {
-			height := max(2, n*(chartBase-chartTop)/most)
-			base -= height
-			b.Parts = append(b.Parts, barPart{endClasses[i], x, base, width, height})
+		b, base := &c.Bars[i], chartBase
+		b.At = a2a.At(begin.Add(time.Duration(i) * unit))
+		for kind, n := range b.N {
+			if n > 0 { // it is visible, even if it is small
+				height := max(2, n*(chartBase-chartTop)/c.Most)
+				base -= height
+				b.Parts[kind] = block{i * chartWidth / len(c.Bars), base, chartWidth / len(c.Bars) * 3 / 4, height}
+			}
 		}
 	}
+	return c
 }

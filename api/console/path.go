@@ -1,6 +1,7 @@
 package console
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -70,7 +71,7 @@ func pageOf(id string) string {
 	case ref.TaskID != "":
 		return taskPath(ref.ObjectiveID, keyOfTask(ref.TaskID))
 	case ref.PlanID != "":
-		return planPath(ref.ObjectiveID, ref.PlanID[strings.LastIndexByte(ref.PlanID, '-')+1:])
+		return planPath(ref.ObjectiveID, keyOfPlan(ref.PlanID))
 	default:
 		return objectivePath(ref.ObjectiveID)
 	}
@@ -97,7 +98,10 @@ func linksOf(m a2a.Metadata) (out []link) {
 }
 
 // planKey names a plan on a page: its number in the objective.
-func planKey(p *opt.Plan) string { return p.ID[strings.LastIndexByte(p.ID, '-')+1:] }
+func planKey(p *opt.Plan) string { return keyOfPlan(p.ID) }
+
+// keyOfPlan returns the key of the plan with an id.
+func keyOfPlan(id string) string { return id[strings.LastIndexByte(id, '-')+1:] }
 
 // taskKey names a task on a page: the number of its plan, and its own.
 func taskKey(t *opt.Task) string { return keyOfTask(t.ID) }
@@ -110,20 +114,6 @@ func keyOfTask(id string) string {
 	}
 	_, place, _ := strings.Cut(strings.TrimPrefix(ref.TaskID, "task-"), "-")
 	return place
-}
-
-// withQuery returns an address with more fields in its query.
-func withQuery(address string, more url.Values) string {
-	u, err := url.Parse(address)
-	if err != nil {
-		return address
-	}
-	q := u.Query()
-	for name, values := range more {
-		q[name] = values
-	}
-	u.RawQuery = q.Encode()
-	return u.String()
 }
 
 // webLink returns an address that pages may lead to, "" for any other.
@@ -150,13 +140,10 @@ func planAt(o *opt.Objective, key string) *opt.Plan {
 }
 
 // taskAt returns the task with a key, and its plan; nil for none.
-func taskAt(o *opt.Objective, key string) (*opt.Plan, *opt.Task) { return taskWith(o, key, taskKey) }
-
-// taskWith is taskAt where the keys are other ones.
-func taskWith(o *opt.Objective, key string, of func(*opt.Task) string) (*opt.Plan, *opt.Task) {
+func taskAt(o *opt.Objective, key string) (*opt.Plan, *opt.Task) {
 	for _, p := range o.Plans {
 		for _, t := range p.Tasks {
-			if of(t) == key {
+			if taskKey(t) == key {
 				return p, t
 			}
 		}
@@ -164,89 +151,113 @@ func taskWith(o *opt.Objective, key string, of func(*opt.Task) string) (*opt.Pla
 	return nil, nil
 }
 
-// A spot is what the address of the page of an objective selects. Links to another spot have
-// the query alone: the script shows it in place.
-type spot struct {
-	base  string // the path, where the page is at another one; else ""
-	Graph bool   // the view: the graph of dependencies, or the timeline
-	Task  string // key of the selected task, "" for none
-	Plan  string // likewise of the plan
-	Span  int64  // how many seconds the timeline shows, 0 for all
-	Until int64  // where it ends, in milliseconds; 0 for the end
+// A listing is what a page shows: those fields of its address that it has.
+type listing struct{ url.Values }
 
-	Draft int64    // the revision that steps were thought of for, 0 without a draft
-	Since int64    // when that was the latest, in milliseconds
-	Steps []string // of the draft, each as a query
+// newListing returns the listing of a query, of the fields with some names.
+func newListing(q url.Values, fields ...string) listing {
+	l := listing{url.Values{}}
+	for _, name := range fields {
+		for _, value := range q[name] {
+			if value = strings.TrimSpace(value); value != "" {
+				l.Add(name, value)
+			}
+		}
+	}
+	return l
+}
+
+// with returns l with other values in some fields, names and values in turn.
+func (l listing) with(fields ...string) listing {
+	q := maps.Clone(l.Values)
+	for i := 0; i < len(fields); i += 2 {
+		if q.Set(fields[i], fields[i+1]); fields[i+1] == "" {
+			q.Del(fields[i])
+		}
+	}
+	return listing{q}
+}
+
+// At returns the address of a page with l and more fields, names and values in turn.
+func (l listing) At(path string, more ...string) string {
+	q := maps.Clone(l.Values)
+	for i := 0; i < len(more); i += 2 {
+		q[more[i]] = append(q[more[i]], more[i+1])
+	}
+	if len(q) == 0 && path != "" {
+		return path
+	}
+	return path + "?" + q.Encode()
+}
+
+// A spot is what the address of the page of an objective selects: the view, which is the graph of
+// dependencies or else the timeline; the keys of a task or a plan; how many seconds the timeline shows, and
+// until when in milliseconds; and the steps of a draft, with the revision that they were thought of for and
+// since when, in milliseconds, that was the latest. Links to another spot have the query alone: the script
+// shows it in place.
+type spot struct {
+	base string // the path, where the page is at another one; else ""
+	listing
 }
 
 // spotOf returns the spot of a request for the page of an objective.
 func spotOf(r *http.Request) spot {
-	q := r.URL.Query()
-	s := spot{Graph: q.Get("view") == "graph", Task: q.Get("task"), Plan: q.Get("plan"), Steps: q["step"]}
-	for name, n := range s.numbers() {
-		*n, _ = strconv.ParseInt(q.Get(name), 10, 64)
-	}
+	s := spot{listing: newListing(r.URL.Query(), "view", "task", "plan", "span", "until", "draft", "since", "step")}
 	if r.Method != http.MethodGet {
 		s.base = objectivePath(r.PathValue("id"))
 	}
 	return s
 }
 
-// numbers are the numbers of s by their names in an address.
-func (s *spot) numbers() map[string]*int64 {
-	return map[string]*int64{"span": &s.Span, "until": &s.Until, "draft": &s.Draft, "since": &s.Since}
-}
-
-// query returns the query of the address of s.
-func (s spot) query() url.Values {
-	q := url.Values{}
-	if s.Graph {
-		q.Set("view", "graph")
-	}
-	for name, value := range map[string]string{"task": s.Task, "plan": s.Plan} {
-		if value != "" {
-			q.Set(name, value)
-		}
-	}
-	for name, n := range s.numbers() {
-		if *n > 0 {
-			q.Set(name, strconv.FormatInt(*n, 10))
-		}
-	}
-	if s.Draft > 0 && len(s.Steps) > 0 {
-		q["step"] = s.Steps
-	}
-	return q
-}
+func (s spot) with(fields ...string) spot { return spot{s.base, s.listing.with(fields...)} }
 
 // path returns the address of s.
-func (s spot) path() string { return s.base + "?" + s.query().Encode() }
+func (s spot) path() string { return s.At(s.base) }
+
+// number returns a number of s, 0 for none.
+func (s spot) number(field string) int64 {
+	n, _ := strconv.ParseInt(s.Get(field), 10, 64)
+	return n
+}
+
+// Graph reports whether s shows the graph, and drafts whether it shows a draft there.
+func (s spot) Graph() bool  { return s.Get("view") == "graph" || s.drafts() }
+func (s spot) drafts() bool { return s.number("draft") > 0 }
 
 // ToTask, ToPlan and ToWhole return the addresses at which a task, a plan or the objective
 // as a whole is selected.
-func (s spot) ToTask(key string) string { s.Task, s.Plan = key, ""; return s.path() + s.panel() }
-func (s spot) ToPlan(key string) string { s.Task, s.Plan = "", key; return s.path() + s.panel() }
-func (s spot) ToWhole() string          { s.Task, s.Plan = "", ""; return s.path() }
+func (s spot) ToTask(key string) string { return s.with("task", key, "plan", "").path() + s.panel() }
+func (s spot) ToPlan(key string) string { return s.with("task", "", "plan", key).path() + s.panel() }
+func (s spot) ToWhole() string          { return s.with("task", "", "plan", "").path() }
 
 // panel is the part of the page that a selection leads to. In a draft the graph keeps the focus.
 func (s spot) panel() string {
-	if s.Draft > 0 {
+	if s.drafts() {
 		return ""
 	}
 	return "#selected"
 }
 
-// ToView returns the address of the other view, or of the timeline.
-func (s spot) ToView(graph bool) string { s = s.sent(); s.Graph = graph; return s.path() }
+// ToView returns the address of a view, without the draft.
+func (s spot) ToView(view string) string { return s.sent().with("view", view).path() }
 
 // sent returns s without its draft.
 func (s spot) sent() spot {
-	s.Draft, s.Since, s.Steps = 0, 0, nil
-	if strings.HasPrefix(s.Task, newTask) {
-		s.Task = ""
+	if strings.HasPrefix(s.Get("task"), newTask) {
+		s = s.with("task", "")
 	}
-	return s
+	return s.with("draft", "", "since", "", "step", "")
 }
 
-// ToSpan returns the address at which the timeline shows some seconds until a time.
-func (s spot) ToSpan(seconds, until int64) string { s.Span, s.Until = seconds, until; return s.path() }
+// ToSpan returns the address at which the timeline shows some seconds until a time, all of it for 0.
+func (s spot) ToSpan(seconds, until int64) string {
+	return s.with("span", numberText(seconds), "until", numberText(until)).path()
+}
+
+// numberText returns a number as addresses have it, "" for 0.
+func numberText(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.FormatInt(n, 10)
+}

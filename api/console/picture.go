@@ -1,7 +1,7 @@
 package console
 
 import (
-	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -12,13 +12,14 @@ import (
 
 // A picture is the timeline of an objective: a lane for each plan, with a row for each task.
 type picture struct {
-	Begun string // where it begins, after the beginning of the objective; "" for there
 	Ticks []tick
 	Now   string // where the present is, in percent; "" if it is not shown
-	Lanes []lane
 	Zooms []zoom
 	Back  string // addresses of the stretches before and after, "" for none
 	On    string
+
+	course *shown.Course
+	scale
 }
 
 // A tick is a line across the picture, with how much later than the beginning it is.
@@ -30,24 +31,11 @@ type zoom struct {
 	Chosen     bool
 }
 
-// A lane is a plan in the picture.
-type lane struct {
-	Key, Path, Name string
-	Look            shown.Look
-	Chosen          bool
-	Rows            []laneRow
+// A bar is a stretch of the work on a task, with its place in percent.
+type bar struct {
+	stretch
+	X, W string
 }
-
-// A laneRow is a task in the picture.
-type laneRow struct {
-	Key, Path, Name, Took string
-	Look                  shown.Look
-	Chosen, Optional      bool
-	Bars                  []pictureBar
-}
-
-// A pictureBar is a stretch of the work on a task. X and W are percent.
-type pictureBar struct{ Class, X, W, Title string }
 
 // A scale is the stretch of time that a picture shows, in milliseconds.
 type scale struct{ from, until, now int64 }
@@ -107,24 +95,22 @@ func pictureOf(o *opt.Objective, c *shown.Course, at spot, now a2a.Time) *pictur
 		return nil
 	}
 	full := fullScale(c, now)
-	s, p := full, &picture{}
-	if span := at.Span * 1000; span > 0 && span < full.until-full.from {
-		if s.until = full.until; at.Until > full.from+span && at.Until < full.until {
-			s.until = at.Until
+	p := &picture{course: c, scale: full}
+	seconds, end := at.number("span"), at.number("until")
+	if span := seconds * 1000; span > 0 && span < full.until-full.from {
+		if end > full.from+span && end < full.until {
+			p.until = end
 		}
-		s.from = s.until - span
-		if s.from > full.from {
-			p.Back = at.ToSpan(at.Span, max(s.until-span/2, full.from+span))
+		p.from = p.until - span
+		if p.from > full.from {
+			p.Back = at.ToSpan(seconds, max(p.until-span/2, full.from+span))
 		}
-		if s.until < full.until {
-			p.On = at.ToSpan(at.Span, min(s.until+span/2, full.until))
+		if p.until < full.until {
+			p.On = at.ToSpan(seconds, min(p.until+span/2, full.until))
 		}
 	}
-	p.Zooms = zoomsOf(full, at, beginOf(o, c, at.Task))
-	p.ruler(s, full.from)
-	for _, plan := range o.Plans {
-		p.Lanes = append(p.Lanes, laneOf(o, plan, c, at, s))
-	}
+	p.Zooms = zoomsOf(full, at, beginOf(o, c, at.Get("task")))
+	p.ruler(full.from)
 	return p
 }
 
@@ -139,15 +125,15 @@ func beginOf(o *opt.Objective, c *shown.Course, key string) int64 {
 // zoomsOf returns the choices of how much to show, none for a short course. They lead to the
 // present, or to where the selected task begins.
 func zoomsOf(full scale, at spot, begin int64) (out []zoom) {
-	chosen := false
+	chosen, now := false, at.number("span")
 	for _, span := range spans {
 		if span.Milliseconds() < full.until-full.from {
-			seconds, until := int64(span/time.Second), at.Until
-			if begin > 0 && at.Span == 0 {
+			seconds, until := int64(span/time.Second), at.number("until")
+			if begin > 0 && now == 0 {
 				until = begin + 3*span.Milliseconds()/4
 			}
-			chosen = chosen || seconds == at.Span
-			out = append(out, zoom{durationText(span.Milliseconds()), at.ToSpan(seconds, until), seconds == at.Span})
+			chosen = chosen || seconds == now
+			out = append(out, zoom{durationText(span.Milliseconds()), at.ToSpan(seconds, until), seconds == now})
 		}
 	}
 	if len(out) > 0 {
@@ -157,59 +143,53 @@ func zoomsOf(full scale, at spot, begin int64) (out []zoom) {
 }
 
 // ruler adds the ticks and the present.
-func (p *picture) ruler(s scale, begin int64) {
-	step := steps[len(steps)-1].Milliseconds()
-	for _, d := range steps {
-		if (s.until-s.from)/d.Milliseconds() <= mostTicks {
-			step = d.Milliseconds()
-			break
-		}
+func (p *picture) ruler(begin int64) {
+	i := slices.IndexFunc(steps, func(d time.Duration) bool { return (p.until-p.from)/d.Milliseconds() <= mostTicks })
+	if i < 0 {
+		i = len(steps) - 1
 	}
-	for at := s.from + (step-(s.from-begin)%step)%step; at < s.until; at += step {
-		x, _, _ := s.place(at, at)
+	step := steps[i].Milliseconds()
+	for at := p.from + (step-(p.from-begin)%step)%step; at < p.until; at += step {
+		x, _, _ := p.place(at, at)
 		text := "start"
 		if at > begin {
 			text = shown.InUnits(at-begin, at)
 		}
 		p.Ticks = append(p.Ticks, tick{x, text})
 	}
-	if s.now > s.from && s.now < s.until {
-		p.Now, _, _ = s.place(s.now, s.now)
+	if p.now > p.from && p.now < p.until {
+		p.Now, _, _ = p.place(p.now, p.now)
 	}
 }
 
-func laneOf(o *opt.Objective, plan *opt.Plan, c *shown.Course, at spot, s scale) lane {
-	key := planKey(plan)
-	l := lane{Key: key, Path: at.ToPlan(key), Name: shorten(a2a.Visible(plan.Name), titleLetters), Look: shown.LookOfPlan(plan), Chosen: key == at.Plan}
-	for _, t := range plan.Tasks {
-		spans := c.Tasks[t.ID]
-		r := laneRow{Key: taskKey(t), Name: shorten(a2a.Visible(t.Name), titleLetters), Look: shown.LookOfTask(t.State), Optional: t.Optional()}
-		r.Path, r.Chosen = at.ToTask(r.Key), r.Key == at.Task
-		if len(spans) > 0 {
-			r.Took = durationText(endOf(spans[len(spans)-1], a2a.AtMillis(s.now)) - spans[0].From.Millis())
-		}
-		if ready, ok := readyAt(plan, t, c); ok && (len(spans) > 0 || !t.State.Ended() && !plan.Status.Ended()) {
-			until := s.now
-			if len(spans) > 0 {
-				until = spans[0].From.Millis()
-			}
-			if until-ready >= leastShown {
-				r.add(s, ready, until, "ready", "Waited for its turn")
-			}
-		}
-		for i, span := range spans {
-			r.add(s, span.From.Millis(), endOf(span, a2a.AtMillis(s.now)), barClass(spans, i), spanText(spans, i))
-		}
-		l.Rows = append(l.Rows, r)
+// Took returns how long the work on a task has taken, "" if it has not begun.
+func (p *picture) Took(t *opt.Task) string {
+	all := stretchesOf(p.course.Tasks[t.ID], a2a.AtMillis(p.now))
+	if len(all) == 0 {
+		return ""
 	}
-	return l
+	return durationText(all[len(all)-1].Until.Millis() - all[0].From.Millis())
 }
 
-// add adds a bar, if it is in the picture.
-func (r *laneRow) add(s scale, from, until int64, class, what string) {
-	if x, w, ok := s.place(from, until); ok {
-		r.Bars = append(r.Bars, pictureBar{class, x, w, fmt.Sprintf("%s, %s", what, durationText(until-from))})
+// Bars returns the bars of a task of a plan that are in the picture.
+func (p *picture) Bars(plan *opt.Plan, t *opt.Task) (out []bar) {
+	all := stretchesOf(p.course.Tasks[t.ID], a2a.AtMillis(p.now))
+	if ready, ok := readyAt(plan, t, p.course); ok && (len(all) > 0 || !t.State.Ended() && !plan.Status.Ended()) {
+		begun := p.now
+		if len(all) > 0 {
+			begun = all[0].From.Millis()
+		}
+		if begun-ready >= leastShown {
+			wait := shown.Span{From: a2a.AtMillis(ready), Until: a2a.AtMillis(begun)}
+			all = append([]stretch{{wait, "ready", "Waited for its turn"}}, all...)
+		}
 	}
+	for _, s := range all {
+		if x, w, ok := p.place(s.From.Millis(), s.Until.Millis()); ok {
+			out = append(out, bar{s, x, w})
+		}
+	}
+	return out
 }
 
 // readyAt returns when nothing that a task waits for was left; ok is false if something is.
@@ -226,31 +206,45 @@ func readyAt(p *opt.Plan, t *opt.Task, c *shown.Course) (at int64, ok bool) {
 	return at, !begun.IsZero()
 }
 
-// endOf returns when a span ends, now for one that lasts.
-func endOf(s shown.Span, now a2a.Time) int64 {
-	if s.Until.IsZero() {
-		return max(now.Millis(), s.From.Millis())
-	}
-	return s.Until.Millis()
+// A stretch is a span of the work on a task, which ends now if it lasts, in words: a bar of the picture, or a
+// row beside it.
+type stretch struct {
+	shown.Span
+	Class, What string
 }
 
-// barClass returns the class of the bar for a span: what it does, or how it has ended. An
-// attempt after which another one follows has failed.
-func barClass(spans []shown.Span, i int) string {
-	s := spans[i]
-	switch {
-	case s.Kind == shown.LooksWaiting:
-		return "waiting"
-	case s.Untaken:
-		return "untaken"
-	case s.Kind == shown.LooksPending:
-		return "ready"
-	case s.End != "":
-		return string(s.End)
-	case s.Until.IsZero():
-		return "working"
-	case i+1 < len(spans) && spans[i+1].Kind == shown.LooksWorking && spans[i+1].Attempt > s.Attempt:
-		return "failed"
+// Took returns how long the stretch is, for people.
+func (s stretch) Took() string { return durationText(s.Until.Millis() - s.From.Millis()) }
+
+// stretchesOf returns the stretches of the work on a task. An attempt after which another one
+// follows has failed.
+func stretchesOf(spans []shown.Span, now a2a.Time) (out []stretch) {
+	for i, span := range spans {
+		s := stretch{span, "completed", "Attempt " + strconv.Itoa(span.Attempt)}
+		if span.Attempt == 0 {
+			s.What = "Work"
+		}
+		switch {
+		case s.Kind == shown.LooksWaiting:
+			s.Class, s.What = "waiting", "Waited for people"
+		case s.Untaken:
+			s.Class, s.What = "untaken", "Waited for a worker"
+		case s.Kind == shown.LooksPending:
+			s.Class, s.What = "ready", "Waited for others"
+		case s.End != "":
+			s.Class = string(s.End)
+		case s.Until.IsZero():
+			s.Class = "working"
+		case i+1 < len(spans) && spans[i+1].Kind == shown.LooksWorking && spans[i+1].Attempt > s.Attempt:
+			s.Class = "failed"
+		}
+		if s.Class == "failed" || s.Class == "canceled" {
+			s.What += ", " + s.Class
+		}
+		if s.Until.IsZero() {
+			s.Until = a2a.AtMillis(max(now.Millis(), s.From.Millis()))
+		}
+		out = append(out, s)
 	}
-	return "completed"
+	return out
 }

@@ -73,7 +73,7 @@ func standingFormOf(v *visit, f filledForm) (view, error) {
 	if err := v.call.RequireScopes(call.RespondApprovals); err != nil {
 		return view{}, err
 	}
-	s, err := v.cfg.Service.Gates.GetInterrupt(v.r.Context(), v.call, f.Get("gate"))
+	s, err := v.gate(f.Get("gate"))
 	if err != nil {
 		return view{}, err
 	}

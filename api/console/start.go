@@ -66,18 +66,13 @@ func (v *visit) startForm() (f startForm, p message.SendParams, err error) {
 		f.Key = newKey()
 	}
 	text, name, context := v.field("text"), strings.TrimSpace(v.field("name")), strings.TrimSpace(v.field("context"))
-	var wrong []call.Violation
-	check := func(refuse bool, field, problem string) {
-		if refuse {
-			wrong = append(wrong, call.Violation{Field: field, Description: problem})
-		}
-	}
-	check(strings.TrimSpace(text) == "", "The text", "is missing: describe the work")
-	check(len(text) > maxRequest, "The text", "is longer than 100,000 bytes")
-	check(len([]rune(name)) > maxName || strings.ContainsFunc(name, isControl), "The name", "is longer than 200 characters, or has control characters")
-	check(len(context) > call.MaxID || strings.ContainsFunc(context, isControl), "The context", "is not an id")
-	if len(wrong) > 0 {
-		return f, p, call.Invalid(wrong...)
+	var wrong violations
+	wrong.add(strings.TrimSpace(text) == "", "The text", "is missing: describe the work")
+	wrong.add(len(text) > maxRequest, "The text", "is longer than 100,000 bytes")
+	wrong.add(len([]rune(name)) > maxName || strings.ContainsFunc(name, isControl), "The name", "is longer than 200 characters, or has control characters")
+	wrong.add(len(context) > call.MaxID || strings.ContainsFunc(context, isControl), "The context", "is not an id")
+	if err := wrong.err(); err != nil {
+		return f, p, err
 	}
 	m := a2a.Message{MessageID: f.Key, ContextID: context, Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart(text)}}
 	for key, value := range map[string]string{opt.KeySkill: v.field("skill"), opt.KeySuggestedName: name} {
@@ -95,22 +90,17 @@ func isControl(r rune) bool { return r < ' ' || r == 0x7f || r >= 0x80 && r < 0x
 
 // previewStart shows the plan of a new objective before it begins.
 func previewStart(v *visit) (view, error) {
-	f, p, err := v.startForm()
-	if err == nil && v.r.PostForm.Has("change") { // back from the preview
-		return v.startView(f), nil
+	if v.r.PostForm.Has("change") { // back from the preview
+		f, _, err := v.startForm()
+		return v.startRefused(f, err)
 	}
-	if err == nil {
-		err = v.preview(&f, p)
-	}
+	f, _, err := v.preview()
 	return v.startRefused(f, err)
 }
 
 // rehearseStart shows how the work is likely to go, with its plan.
 func rehearseStart(v *visit) (view, error) {
-	f, p, err := v.startForm()
-	if err == nil {
-		err = v.preview(&f, p)
-	}
+	f, p, err := v.preview()
 	if err == nil {
 		f.Rehearsed = true
 		f.Rehearsal, err = v.cfg.Service.Rehearsals.RehearseObjective(v.r.Context(), v.call, p)
@@ -143,19 +133,23 @@ func (v *visit) startRefused(f startForm, err error) (view, error) {
 	return out, fault
 }
 
-// preview adds to f what its message would begin.
-func (v *visit) preview(f *startForm, p message.SendParams) error {
+// preview reads the form of a request, and adds what its message would begin.
+func (v *visit) preview() (startForm, message.SendParams, error) {
+	f, p, err := v.startForm()
+	if err != nil {
+		return f, p, err
+	}
 	seen, err := v.cfg.Service.Previews.PreviewObjective(v.r.Context(), v.call, p)
 	if err != nil {
-		return err
+		return f, p, err
 	}
 	f.Preview, f.Seen = &seen, digestOfPreview(seen)
 	if seen.Answer != nil {
 		f.Answer = seen.Answer.Text()
-		return nil
+	} else {
+		f.Tree = treeOf(seen.Objective, anchors{}, nil)
 	}
-	f.Tree = treeOf(seen.Objective, anchors{}, nil)
-	return nil
+	return f, p, nil
 }
 
 // digestOfPreview returns a digest of the plans of a preview.
@@ -177,10 +171,7 @@ func digestOfPreview(seen message.Preview) string {
 // start begins an objective. If it would have other plans than the page has shown, it
 // shows these first.
 func start(v *visit) (view, error) {
-	f, p, err := v.startForm()
-	if err == nil {
-		err = v.preview(&f, p)
-	}
+	f, p, err := v.preview()
 	if err != nil {
 		return v.startRefused(f, err)
 	}

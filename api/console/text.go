@@ -188,20 +188,6 @@ var refusals = map[opt.Verdict]string{
 	opt.TooLate:    "the task had ended",
 }
 
-// A statusChoice is a status by which the list can be filtered.
-type statusChoice struct {
-	shown.Look
-	Status opt.ObjectiveStatus
-}
-
-// statuses returns the choices.
-func statuses() (out []statusChoice) {
-	for _, s := range opt.ObjectiveStatuses {
-		out = append(out, statusChoice{lookOfStatus(s), s})
-	}
-	return out
-}
-
 // lookOfStatus returns how pages show a status without its reason.
 func lookOfStatus(s opt.ObjectiveStatus) shown.Look {
 	look := shown.LookOfTask(s)

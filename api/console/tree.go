@@ -32,7 +32,6 @@ type tree struct {
 // A treePlan is the drawing of a plan.
 type treePlan struct {
 	treeTask
-	W, H  int
 	Lines string // between its tasks
 	Fresh string // likewise those that a draft adds
 	Edges []treeEdge
@@ -47,7 +46,7 @@ type treeEdge struct {
 
 // A treeTask is the drawing of a task, and what that of a plan has, too.
 type treeTask struct {
-	X, Y                   int
+	block
 	Key, Path, Title, Name string
 	Class                  string // of its state
 	Optional               bool
@@ -55,15 +54,6 @@ type treeTask struct {
 	Free                   bool   // a draft can change what it waits for
 	After                  string // their keys, if so
 }
-
-// Left and Base are where the name of the plan begins, Top where its mark does.
-func (p treePlan) Left() int { return p.X + 26 }
-func (p treePlan) Base() int { return p.Y + 19 }
-func (p treePlan) Top() int  { return p.Y - 3 }
-
-// Left and Base are where the name of the task begins.
-func (t treeTask) Left() int { return t.X + 28 }
-func (t treeTask) Base() int { return t.Y + 22 }
 
 // A treeLinks returns the addresses to which the blocks of a drawing lead, by their keys.
 type treeLinks interface {
@@ -90,59 +80,48 @@ func treeOf(o *opt.Objective, to treeLinks, was *opt.Objective) *tree {
 		blocks[i] = block{W: max(inner[i].W, taskWidth) + 2*planMargin, H: planHead + inner[i].H + planMargin}
 	}
 	outer := draw(blocks, placesBefore(o.Plans, o.Before), gap{12, 34})
-	kept, fresh := outer.split(func(from, to int) bool {
+	t := &tree{W: outer.W + 2, H: outer.H + 2, Draft: was != nil}
+	t.Lines, t.Fresh = outer.paths(1, 1, func(from, to int) bool {
 		return was == nil || slices.Contains(was.Before(was.Plans[to]), was.Plans[from])
 	})
-	t := &tree{W: outer.W + 2, H: outer.H + 2, Lines: pathOf(kept, 1, 1), Fresh: pathOf(fresh, 1, 1), Draft: was != nil}
 	for i, p := range o.Plans {
-		b := outer.Blocks[i]
-		b.X, b.Y = b.X+1, b.Y+1
-		t.Plans = append(t.Plans, drawPlan(p, b, inner[i], to))
+		var former *opt.Plan
 		if was != nil {
-			t.Plans[i].compare(was.Plan(p.ID), inner[i])
+			former = was.Plan(p.ID)
 		}
+		t.Plans = append(t.Plans, drawPlan(p, outer.Blocks[i].moved(1, 1), inner[i], to, former))
 	}
 	return t
 }
 
-// drawPlan returns the drawing of a plan in its block.
-func drawPlan(p *opt.Plan, b block, inner drawing, to treeLinks) treePlan {
-	look := shown.LookOfPlan(p)
-	letters := (b.W - 40) / 8
-	out := treePlan{W: b.W, H: b.H, treeTask: treeTask{
-		X: b.X, Y: b.Y, Key: planKey(p), Title: titleOf(p.Name, look.Word, p.Optional()), Name: shorten(a2a.Visible(p.Name), letters),
-		Class: string(look.Kind), Optional: p.Optional(),
-	}}
-	out.Path = to.ToPlan(out.Key)
+// drawPlan returns the drawing of a plan in its block. In a draft, where was is the plan before its changes, it shows
+// which lines were not there, and where tasks can be put between others.
+func drawPlan(p *opt.Plan, b block, inner drawing, to treeLinks, was *opt.Plan) treePlan {
+	out := treePlan{treeTask: drawBlock(b, p.Name, (b.W-40)/8, shown.LookOfPlan(p), p.Optional())}
+	out.Key, out.Path = planKey(p), to.ToPlan(planKey(p))
 	x, y := b.X+(b.W-inner.W)/2, b.Y+planHead
-	out.Lines = pathOf(inner.Lines, x, y)
+	out.Lines, out.Fresh = inner.paths(x, y, func(from, to int) bool {
+		return was == nil || max(from, to) < len(was.Tasks) && slices.Contains(was.Before(was.Tasks[to]), was.Tasks[from])
+	})
 	for i, t := range p.Tasks {
-		at, look := inner.Blocks[i], shown.LookOfTask(t.State)
-		key := taskKey(t)
-		out.Tasks = append(out.Tasks, treeTask{
-			X: at.X + x, Y: at.Y + y, Key: key, Path: to.ToTask(key), Title: titleOf(t.Name, look.Word, t.Optional()),
-			Name: shorten(a2a.Visible(t.Name), taskLetters), Class: string(look.Kind), Optional: t.Optional(),
-		})
+		drawn := drawBlock(inner.Blocks[i].moved(x, y), t.Name, taskLetters, shown.LookOfTask(t.State), t.Optional())
+		drawn.Key, drawn.Path = taskKey(t), to.ToTask(taskKey(t))
+		out.Tasks = append(out.Tasks, drawn)
+	}
+	for i, ends := range inner.Ends {
+		if was != nil {
+			out.Edges = append(out.Edges, treeEdge{pathOf(inner.Lines[i:i+1], x, y), ends[0], ends[1]})
+		}
 	}
 	return out
 }
 
-// compare shows which lines were not there before the changes of a draft, and where others can be put between.
-func (p *treePlan) compare(was *opt.Plan, inner drawing) {
-	x, y := p.X+(p.W-inner.W)/2, p.Y+planHead
-	kept, fresh := inner.split(func(from, to int) bool {
-		return max(from, to) < len(was.Tasks) && slices.Contains(was.Before(was.Tasks[to]), was.Tasks[from])
-	})
-	p.Lines, p.Fresh = pathOf(kept, x, y), pathOf(fresh, x, y)
-	for i, ends := range inner.Ends {
-		p.Edges = append(p.Edges, treeEdge{pathOf(inner.Lines[i:i+1], x, y), ends[0], ends[1]})
-	}
-}
-
-func titleOf(name, state string, optional bool) string {
-	out := shorten(a2a.Visible(name), titleLetters) + ": " + state
+// drawBlock returns the drawing of a plan or a task in its block, with as many letters of its name as fit.
+func drawBlock(b block, name string, letters int, look shown.Look, optional bool) treeTask {
+	name = a2a.Visible(name)
+	out := treeTask{block: b, Title: shorten(name, titleLetters) + ": " + look.Word, Name: shorten(name, letters), Class: string(look.Kind), Optional: optional}
 	if optional {
-		out += ", optional"
+		out.Title += ", optional"
 	}
 	return out
 }
@@ -161,6 +140,8 @@ func placesBefore[T comparable](all []T, before func(T) []T) [][]int {
 // A block is a rectangle of a drawing: where it is, once it has a place, and its size.
 type block struct{ X, Y, W, H int }
 
+func (b block) moved(x, y int) block { return block{b.X + x, b.Y + y, b.W, b.H} }
+
 // A point is a place in a drawing.
 type point struct{ X, Y int }
 
@@ -173,16 +154,17 @@ type drawing struct {
 	W, H   int
 }
 
-// split returns the lines that were kept, and the others.
-func (d drawing) split(kept func(from, to int) bool) (yes, no [][]point) {
+// paths returns the lines that were kept, moved by x and y, as the data of an SVG path, and the others.
+func (d drawing) paths(x, y int, kept func(from, to int) bool) (yes, no string) {
+	var lines [2][][]point
 	for i, line := range d.Lines {
-		if kept(d.Ends[i][0], d.Ends[i][1]) {
-			yes = append(yes, line)
-		} else {
-			no = append(no, line)
+		fresh := 0
+		if !kept(d.Ends[i][0], d.Ends[i][1]) {
+			fresh = 1
 		}
+		lines[fresh] = append(lines[fresh], line)
 	}
-	return yes, no
+	return pathOf(lines[0], x, y), pathOf(lines[1], x, y)
 }
 
 // A gap is the space between the blocks of a layer, and between layers.
@@ -222,13 +204,13 @@ func draw(blocks []block, before [][]int, g gap) drawing {
 // depths returns the layer of each block: one after the last of those before it. Of
 // blocks in a cycle, which no valid plan has, one counts as the first.
 func depths(before [][]int) []int {
-	out, state := make([]int, len(before)), make([]int, len(before))
+	out, seen := make([]int, len(before)), make([]bool, len(before))
 	var visit func(i int) int
 	visit = func(i int) int {
-		if state[i] != 0 {
+		if seen[i] {
 			return out[i]
 		}
-		state[i] = 1
+		seen[i] = true
 		for _, b := range before[i] {
 			out[i] = max(out[i], visit(b)+1)
 		}

@@ -121,10 +121,15 @@ func functions(a assets) template.FuncMap {
 		"times":       func(r rehearse.Range[time.Duration]) string { return r.Text(sinceText) },
 		"costs":       func(r rehearse.Range[opt.Money]) string { return r.Text(opt.Money.String) },
 		"states":      func() []shown.Kind { return shown.Kinds },
-		"statuses":    statuses,
+		"statuses":    func() []opt.ObjectiveStatus { return opt.ObjectiveStatuses },
+		"statusLook":  lookOfStatus,
+		"playbook":    func(planner string) string { return strings.TrimPrefix(planner, "playbook ") },
 		"part":        func(n, of int) int { return 100 * n / max(1, of) },
 		"sum":         func(a, b int) int { return a + b },
 		"gate":        func(g *opt.Gate) string { return shorten(a2a.Visible(titleOfGate(g)), titleLetters) },
+		"titled":      gateTitle,
+		"gist":        gistOf,
+		"people":      peopleText,
 	}
 }
 
@@ -244,9 +249,5 @@ func invalidText(f *call.Fault) string {
 	if len(f.Violations) == 0 {
 		return f.Message + "."
 	}
-	text := ""
-	for _, v := range f.Violations {
-		text += v.Field + " " + v.Description + ". "
-	}
-	return text[:len(text)-1]
+	return strings.Join(each(f.Violations, func(v call.Violation) string { return v.Field + " " + v.Description + "." }), " ")
 }

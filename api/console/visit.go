@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	lru "github.com/hashicorp/golang-lru/v2"
 	"go.uber.org/zap"
 
 	"longhaul/a2a"
@@ -73,6 +72,24 @@ func (v *visit) readForm() error {
 	return nil
 }
 
+// A violations lists the mistakes in the fields of a form.
+type violations []call.Violation
+
+// add adds that a field has a mistake, if it has.
+func (v *violations) add(wrong bool, field, description string) {
+	if wrong {
+		*v = append(*v, call.Violation{Field: field, Description: description})
+	}
+}
+
+// err returns the fault of the form, nil for none.
+func (v violations) err() error {
+	if len(v) == 0 {
+		return nil
+	}
+	return call.Invalid(v...)
+}
+
 // field returns a field of the form.
 func (v *visit) field(name string) string { return v.r.PostForm.Get(name) }
 
@@ -115,7 +132,7 @@ func (v *visit) write(out view) {
 		out.Events, out.Refresh = "", 0 // the script would fetch another page: this one answers to a form
 	}
 	var b bytes.Buffer
-	if err := v.views.execute(&b, frame{view: out, Caller: v.call.Caller, Session: signedIn(v), Waiting: v.badges.of(v), Path: v.r.URL.Path}); err != nil {
+	if err := v.views.execute(&b, frame{view: out, Caller: v.call.Caller, Session: signedIn(v), Waiting: v.badge(), Path: v.r.URL.Path}); err != nil {
 		v.cfg.Log.Error("A page has no HTML", zap.String("template", out.Template), zap.Error(err))
 		http.Error(v.w, "Something went wrong. Try again later.", http.StatusInternalServerError)
 		return
@@ -139,6 +156,22 @@ func (v *visit) objective(id string) (*opt.Objective, error) {
 	return found.Objective, err
 }
 
+// list returns the first objectives that a search finds.
+func (v *visit) list(s shown.ObjectiveSearch) (read.ObjectivePage, error) {
+	return v.cfg.Service.Objectives.ListObjectives(v.r.Context(), v.call, read.ListObjectivesParams{Filter: s})
+}
+
+// waiting returns the first open gates that a filter leaves.
+func (v *visit) waiting(f shown.InterruptFilter) ([]shown.Interrupt, error) {
+	page, err := v.cfg.Service.Gates.ListInterrupts(v.r.Context(), v.call, gate.InterruptListParams{Filter: f})
+	return page.Interrupts, err
+}
+
+// gate returns a gate, open or closed.
+func (v *visit) gate(id string) (gate.ShownInterrupt, error) {
+	return v.cfg.Service.Gates.GetInterrupt(v.r.Context(), v.call, id)
+}
+
 // has reports whether the caller has a scope.
 func (v *visit) has(s call.Scope) bool { return slices.Contains(v.call.Scopes, s) }
 
@@ -156,44 +189,35 @@ func showUnknown(v *visit) (view, error) {
 	return problem{http.StatusNotFound, "Not found", "There is no such page."}.view(), nil
 }
 
-// of returns how many gates wait for the caller of v. It is 0 for callers who may not
+// badge returns how many gates wait for the caller. It is 0 for callers who may not
 // list or answer them, and if the journal returns an error.
-func (b badges) of(v *visit) int {
+func (v *visit) badge() int {
 	if !v.has(call.ReadRuns) || !v.has(call.RespondApprovals) {
 		return 0
 	}
 	now, caller := time.Now(), badgeKey(v.call.Caller)
-	if kept, ok := b.Get(caller); ok && now.Sub(kept.at).Abs() < badgeAge {
+	if kept, ok := v.badges.Get(caller); ok && now.Sub(kept.at).Abs() < badgeAge {
 		return kept.n
 	}
 	page, err := v.cfg.Service.Gates.ListInterrupts(v.r.Context(), v.call, gate.InterruptListParams{Filter: shown.InterruptFilter{Limit: 1}, Mine: true})
 	if err != nil {
 		return 0
 	}
-	b.Add(caller, badge{page.Total, now})
+	v.badges.Add(caller, badge{page.Total, now})
 	return page.Total
 }
 
-// badgeAge is how long a number of waiting gates is used again.
-const badgeAge = 2 * time.Second
-
-// mostBadges is for how many callers numbers are kept.
-const mostBadges = 1000
-
-// badges has the number of gates that wait for each caller. It is safe for concurrent
-// use.
-type badges struct{ *lru.Cache[string, badge] }
-
-// A badge is the number of gates at a time.
+// A badge is the number of gates that wait for a caller at a time. It is used again for badgeAge, and kept for
+// mostBadges callers.
 type badge struct {
 	n  int
 	at time.Time
 }
 
-func newBadges() badges {
-	kept, _ := lru.New[string, badge](mostBadges) // the size is valid
-	return badges{kept}
-}
+const (
+	badgeAge   = 2 * time.Second
+	mostBadges = 1000
+)
 
 // badgeKey names a caller: gates may wait for a principal or for one of its groups.
 func badgeKey(c call.Caller) string {

@@ -3,6 +3,7 @@ package console
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"longhaul/a2a"
@@ -57,37 +58,34 @@ func whyOf(v *visit, o *opt.Objective, c *shown.Course, position int) (why, erro
 
 // whyAsked returns the oldest question that waits for people.
 func whyAsked(o *opt.Objective) (w why, ok bool) {
-	var first *opt.Gate
-	n := 0
+	var all []*opt.Gate
 	for _, p := range o.Plans {
-		for _, t := range p.Waiting() {
-			if n++; first == nil || t.Gate.RequestedAt.Millis() < first.RequestedAt.Millis() {
-				first = t.Gate
-			}
-		}
+		all = append(all, each(p.Waiting(), func(t *opt.Task) *opt.Gate { return t.Gate })...)
 	}
-	if first == nil {
+	if len(all) == 0 {
 		return w, false
 	}
-	w = why{Before: "Waits for " + peopleText(first) + ":", Link: shorten(a2a.Visible(titleOfGate(first)), titleLetters), Path: gatePath(first.ID), Did: "asked", Since: first.RequestedAt}
-	if n > 1 {
-		w.After = fmt.Sprintf("and %s", opt.Count(n-1, "more question"))
+	first := slices.MinFunc(all, func(a, b *opt.Gate) int { return a.RequestedAt.Time().Compare(b.RequestedAt.Time()) })
+	return why{
+		Before: "Waits for " + peopleText(first) + ":", Link: shorten(a2a.Visible(titleOfGate(first)), titleLetters), Path: gatePath(first.ID),
+		After: others(len(all), "more question"), Did: "asked", Since: first.RequestedAt,
+	}, true
+}
+
+// others says how many there are beside the one of several that a sentence is about.
+func others(n int, what string) string {
+	if n < 2 {
+		return ""
 	}
-	return w, true
+	return "and " + opt.Count(n-1, what)
 }
 
 // peopleText names who can answer a gate.
 func peopleText(g *opt.Gate) string {
 	r := cmp.Or(g.Responders, &opt.Responders{})
-	var names []string
-	for _, p := range r.Principals {
-		if !g.Voted(p) {
-			names = append(names, shorten(a2a.Visible(p), 40))
-		}
-	}
-	for _, group := range r.Groups {
-		names = append(names, "a member of "+shorten(a2a.Visible(group), 40))
-	}
+	name := func(of string) string { return shorten(a2a.Visible(of), 40) }
+	names := each(slices.DeleteFunc(slices.Clone(r.Principals), g.Voted), name)
+	names = append(names, each(r.Groups, func(group string) string { return "a member of " + name(group) })...)
 	const most = 3
 	switch n := len(names); {
 	case n == 0 && r.NotRequester:
@@ -104,50 +102,37 @@ func peopleText(g *opt.Gate) string {
 
 // whyWorks returns the task that has run for the longest time, or one that a quota holds back if none runs.
 func whyWorks(o *opt.Objective, c *shown.Course) (w why, ok bool) {
-	var longest *opt.Task
-	var since a2a.Time
-	var held *opt.Task
-	n, holds := 0, 0
+	var works, held []*opt.Task
 	for _, p := range o.Plans {
 		for _, t := range p.Running() {
-			spans := c.Tasks[t.ID]
-			switch {
-			case t.Reason == opt.HeldByQuota:
-				if holds++; held == nil {
-					held = t
-				}
-			case len(spans) == 0:
-			default:
-				if n++; longest == nil || spans[0].From.Millis() < since.Millis() {
-					longest, since = t, spans[0].From
-				}
+			if t.Reason == opt.HeldByQuota {
+				held = append(held, t)
+			} else if len(c.Tasks[t.ID]) > 0 {
+				works = append(works, t)
 			}
 		}
 	}
-	if longest == nil {
-		return whyHeld(o, c, held, holds)
+	begun := func(t *opt.Task) a2a.Time { return c.Tasks[t.ID][0].From }
+	switch {
+	case len(works) > 0:
+		t := slices.MinFunc(works, func(a, b *opt.Task) int { return begun(a).Time().Compare(begun(b).Time()) })
+		w = why{Before: "Works on", After: others(len(works), "other task"), Did: "begun", Since: begun(t), last: c.Tasks[t.ID]}
+		return w.linked(o, t), true
+	case len(held) > 0:
+		text := "A quota is used up."
+		if spans := c.Tasks[held[0].ID]; len(spans) > 0 {
+			text = cmp.Or(spans[len(spans)-1].Text, text)
+		}
+		w = why{Before: shorten(a2a.Visible(text), 300) + " This holds back", After: others(len(held), "other task")}
+		return w.linked(o, held[0]), true
 	}
-	w = why{Before: "Works on", Link: shorten(a2a.Visible(longest.Name), titleLetters), Path: taskPath(o.ID, taskKey(longest)), Did: "begun", Since: since, last: c.Tasks[longest.ID]}
-	if n > 1 {
-		w.After = "and " + opt.Count(n-1, "other task")
-	}
-	return w, true
+	return w, false
 }
 
-// whyHeld returns the quota that holds back the next steps of n tasks, of which t is one; nil for none.
-func whyHeld(o *opt.Objective, c *shown.Course, t *opt.Task, n int) (w why, ok bool) {
-	if t == nil {
-		return w, false
-	}
-	text := "A quota is used up."
-	if spans := c.Tasks[t.ID]; len(spans) > 0 {
-		text = cmp.Or(spans[len(spans)-1].Text, text)
-	}
-	w = why{Before: shorten(a2a.Visible(text), 300) + " This holds back", Link: shorten(a2a.Visible(t.Name), titleLetters), Path: taskPath(o.ID, taskKey(t))}
-	if n > 1 {
-		w.After = "and " + opt.Count(n-1, "other task")
-	}
-	return w, true
+// linked returns w with a link to a task of o.
+func (w why) linked(o *opt.Objective, t *opt.Task) why {
+	w.Link, w.Path = shorten(a2a.Visible(t.Name), titleLetters), taskPath(o.ID, taskKey(t))
+	return w
 }
 
 // whyEnded returns the failure of o, the zero why for none.
@@ -158,7 +143,7 @@ func whyEnded(o *opt.Objective) why {
 	for _, p := range o.Plans {
 		for _, t := range p.Tasks {
 			if t.Broken() && t.Failure != "" {
-				return why{Before: "It failed at", Link: shorten(a2a.Visible(t.Name), titleLetters), Path: taskPath(o.ID, taskKey(t)), After: shorten(a2a.Visible(t.Failure), 300)}
+				return why{Before: "It failed at", After: shorten(a2a.Visible(t.Failure), 300)}.linked(o, t)
 			}
 		}
 	}
