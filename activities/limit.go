@@ -2,6 +2,7 @@ package activities
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -77,7 +78,7 @@ func (l *limiter) acquire(ctx context.Context, beats *heartbeats, kind string, i
 	}
 	began := time.Now()
 	beats.show(func() Progress { return Progress{Task: w.Name, Attempt: w.Attempt, Since: began} })
-	if err := l.wait(ctx, p); err != nil {
+	if err := l.wait(ctx, p, quota); err != nil {
 		l.permits.withdraw(p)
 		return nil, err
 	}
@@ -107,9 +108,9 @@ func (l *limiter) spent(ctx context.Context, tenant, contextID string, kinds ...
 	return nil
 }
 
-// wait waits until a task gets its permit, without its slot. It returns an error when ctx ends,
+// wait waits until a task gets its permit, without its slot. Its tenant may run as many as quota. It returns an error when ctx ends,
 // the worker stops, or the task is sent back.
-func (l *limiter) wait(ctx context.Context, p *permit) error {
+func (l *limiter) wait(ctx context.Context, p *permit, quota int) error {
 	if l.slots != nil {
 		defer l.slots.Lend()()
 	}
@@ -134,7 +135,8 @@ func (l *limiter) wait(ctx context.Context, p *permit) error {
 		case !exceeded:
 			since = time.Now()
 		case time.Since(since) >= most || l.makesRoom():
-			return errQuota(ctx, "The tenant runs as many tasks here as it may.")
+			return errQuota(ctx, "The tenant runs as many tasks here as it may.",
+				fmt.Sprintf("Waits for the quota %s of the tenant: %d of %d used in a worker, until one of its tasks ends.", access.RunningTasks, quota, quota))
 		}
 	}
 }

@@ -214,8 +214,8 @@ func TestRun_quota(t *testing.T) {
 			since := time.Now()
 			if app := application(t, <-s.ended); app.Type() != activities.QuotaError || app.NonRetryable() {
 				t.Errorf("got type %q, non-retryable %t", app.Type(), app.NonRetryable())
-			} else if before := -1; app.Details(&before) != nil || before != 0 {
-				t.Errorf("%d runs may have begun before, want 0", before)
+			} else if before, text := -1, ""; app.Details(&before, &text) != nil || before != 0 || !strings.Contains(text, "the quota running-tasks of the tenant: 2 of 2 used") {
+				t.Errorf("%d runs may have begun before, want 0; it says %q", before, text)
 			}
 			if waited := time.Since(since); waited != after {
 				t.Errorf("it went back after %v, want %v", waited, after)

@@ -82,14 +82,24 @@ func TestStanding_rpc(t *testing.T) {
 			t.Errorf("%s: the first is %s, want %s", version, got, away)
 		}
 	}
-	again := func(method, params string) string {
-		return s.callIn(t, "1.0", method, strings.Replace(params, "{", `{"metadata":{"longhaul/v1/requestId":"key"},`, 1), as("acme/bob")...).at("result", "id").String()
+	again := func(method, params string) node {
+		return s.callIn(t, "1.0", method, strings.Replace(params, "{", `{"metadata":{"longhaul/v1/requestId":"key"},`, 1), as("acme/bob")...)
 	}
-	for method, params := range map[string]string{
-		"standing/make": fmt.Sprintf(order, payGate("m")), "absences/add": `{"deputy":"carol","until":"` + a2a.At(s.world.Now().Add(time.Hour)).String() + `"}`,
+	soon := a2a.At(s.world.Now().Add(time.Hour)).String()
+	for method, tc := range map[string]struct{ params, part, others string }{
+		"standing/make": {fmt.Sprintf(order, payGate("m")), `"for":"8h","most":2`, `"for":"8h","most":3 "for":"7h","most":2 "for":"8h","most":2,"feedback":"why"`},
+		"absences/add":  {`{"deputy":"carol","until":"` + soon + `"}`, `"deputy":"carol"`, `"deputy":"dave" "deputy":"carol","from":"` + s.world.Now().Add(time.Minute).Format(time.RFC3339) + `"`},
 	} {
-		if first, second := again(method, params), again(method, params); first != second {
+		first := again(method, tc.params).at("result", "id").String()
+		s.world.Advance(time.Second)
+		if second := again(method, tc.params).at("result", "id").String(); first != second || first == "" {
 			t.Errorf("%s: a repeat makes %s after %s", method, second, first)
+		}
+		for _, other := range strings.Fields(tc.others) {
+			got := again(method, strings.Replace(tc.params, tc.part, other, 1)).at("error", "message").String()
+			if !strings.Contains(got, "requestId: was used before for another change") {
+				t.Errorf("%s with %s: %s", method, other, got)
+			}
 		}
 	}
 	if got := s.call(t, "standing/get", `{"id":"sd-none"}`).at("error", "code").String(); got != "-32000" {

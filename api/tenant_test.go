@@ -200,20 +200,17 @@ func compare(t *testing.T, what string, a, b *fixture, verb, path, body, version
 	}
 }
 
-// A request of A2A 1.0 may name the tenant of its caller, and no other, in every method of A2A.
+// A request of A2A 1.0 may name the tenant of its caller, and no other, in every method.
 func TestTenants_named(t *testing.T) {
 	s := newService(t, pushOn)
 	s.send(t, "m", "slow")
 	for name, list := range requests {
-		if operation.ByID(name).Family != operation.Core {
-			continue
-		}
 		for tenant, refused := range map[string]bool{"acme": false, "globex": true} {
 			if streams := name == "SendStreamingMessage" || name == "SubscribeToTask"; streams && !refused {
 				continue // it lasts as long as the task
 			}
 			params := strings.Replace(list[0], "{", `{"tenant":"`+tenant+`",`, 1)
-			answer := s.call(t, name, strings.NewReplacer("TASK", "obj-"+u("m"), "STAGE", tenant, ",}", "}").Replace(params))
+			answer := s.call(t, operation.ByID(name).Name("1.0"), strings.NewReplacer("TASK", "obj-"+u("m"), "STAGE", tenant, ",}", "}").Replace(params))
 			if got := strings.Contains(answer.at("error", "message").String(), "tenant"); got != refused {
 				t.Errorf("%s by acme for %s: %v", name, tenant, answer)
 			}

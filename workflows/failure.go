@@ -78,7 +78,7 @@ func heldBy(err error) (text string) {
 	var app *temporal.ApplicationError
 	var before int
 	if errors.As(err, &app) && app.Type() == activities.QuotaError {
-		_ = app.Details(&before, &text) // that of a program of earlier, or of another quota, has no text
+		_ = app.Details(&before, &text) // that of a program of earlier, or of use that cannot be read, has no text
 	}
 	return text
 }

@@ -54,7 +54,7 @@ func (p Planner) Plan(ctx context.Context, r activities.Request) (activities.Pla
 	}
 	p.Log = cmp.Or(p.Log, zap.NewNop())
 	form := p.Models.Planner
-	d := draft{form: form, skills: p.skills()}
+	d := draft{form: form, skills: p.skills(), priced: p.Models.Models[form.TaskModel].Price != Price{}}
 	q := request{system: d.system(), schema: d.schema(), messages: []message{{By: byUser, Text: question(r)}}}
 	checked, err := schema.Parse(q.schema)
 	if err != nil {

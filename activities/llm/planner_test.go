@@ -123,6 +123,25 @@ func shown(plans []opt.PlanSpec) string {
 	return strings.Join(out, " | ")
 }
 
+// A plan may have a budget of its own, of costs only where the model of its tasks has a price.
+func TestPlanner_budget(t *testing.T) {
+	const answer = `{"reason":"r","plans":[{"name":"P","budget":{"cost":0.5,"questions":0},"tasks":[{"name":"A","kind":"llm","text":"a"}]},{"name":"Q","budget":{},"tasks":[{"name":"B","kind":"llm","text":"b"}]}]}`
+	made, _, err := plan(t, planning, answer)
+	want := opt.Budget{SpendLimit: opt.SpendLimit{Cost: 500_000, Questions: 1}}
+	if err != nil || made.Plans[0].Own == nil || *made.Plans[0].Own != want || made.Plans[1].Own != nil {
+		t.Errorf("made %+v, error %v", made, err)
+	}
+	unpriced := strings.Replace(planning, "taskModel: claude", "taskModel: main", 1)
+	for _, tt := range []struct{ file, answer, told string }{
+		{unpriced, answer, "cost"}, {planning, strings.Replace(answer, `"questions":0`, `"tokens":0`, 1), "tokens"},
+		{planning, strings.Replace(answer, `"questions":0`, `"most":{"tokens":9}`, 1), "most"},
+	} {
+		if _, _, err := plan(t, tt.file, tt.answer); !errors.Is(err, activities.ErrNoPlan) || !strings.Contains(err.Error(), tt.told) {
+			t.Errorf("%s: error %v", tt.answer, err)
+		}
+	}
+}
+
 // Answers that cannot be used are corrected by the model, or there is no plan. Nothing
 // outside of the file can be planned.
 func TestPlanner_badAnswers(t *testing.T) {

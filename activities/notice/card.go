@@ -53,6 +53,9 @@ func newCard(d Data, app chatapp.App) card {
 			c.facts = append(c.facts, f.name+": "+f.value)
 		}
 	}
+	if before := g.Original.String(); before != "" {
+		c.facts = append(c.facts, before)
+	}
 	object := d.Object()
 	c.add("", g.About())
 	c.add("To be decided on", object)

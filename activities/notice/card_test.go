@@ -76,7 +76,11 @@ func TestChannels_Notify_cards(t *testing.T) {
 			s := newChatServer(t)
 			c := s.channels(t, kind)
 			n := attempt("team")
+			n.Gate.Original = &opt.Original{Action: opt.Reject, DecidedBy: "dora", At: at}
 			out := c.Notify(t.Context(), n)
+			if len(s.got) == 1 && !strings.Contains(s.got[0], "In the original: Rejected by dora") {
+				t.Errorf("no decision of the original in %q", s.got)
+			}
 			if out.Card != tt.at || out.Class != "" || len(s.got) != 1 || !strings.HasPrefix(s.got[0], tt.post) || !strings.Contains(s.got[0], tt.button) {
 				t.Fatalf("the first notice: %+v, %q", out, s.got)
 			}

@@ -59,6 +59,8 @@ Task: {{.Task}}
 To be decided on:
 
 {{cut 8000 .}}
+{{end}}{{with .Interrupt.Original}}
+{{.String}}
 {{end}}{{with .Messages}}
 Messages to this work that are not shown here: {{.}}.
 {{end}}{{with .Next}}

@@ -269,6 +269,7 @@ func TestChannels_Notify_mail(t *testing.T) {
 	again := attempt("mail") // after a refinement
 	again.Gate.ID = opt.GateID(again.TaskID, 2)
 	again.Gate.Exchanges, again.Gate.Omitted = []opt.Exchange{{Question: "Why?"}}, 2
+	again.Gate.Original = &opt.Original{Action: opt.Reject, DecidedBy: "dora", At: at}
 	if got := c.Notify(t.Context(), again); got != (activities.Tried{}) {
 		t.Errorf("%+v", got)
 	}
@@ -317,7 +318,7 @@ https://agent.example.com/answer/acme,ann,[],task-x-1-0:1,sha256:0f,2026-03-08T0
 	if diff := gocmp.Diff(wantBody, m.Text); diff != "" {
 		t.Errorf("body (-want +got):\n%s", diff)
 	}
-	messages := "\nMessages to this work that are not shown here: 3.\n"
+	messages := "\nIn the original: Rejected by dora: 2026-03-01 09:30 UTC.\n\nMessages to this work that are not shown here: 3.\n"
 	if last := s.Accepted()[len(want)-1].Text; !strings.Contains(last, messages) {
 		t.Errorf("no %q in %s", messages, last)
 	}

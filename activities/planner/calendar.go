@@ -177,7 +177,8 @@ func readCalendar(s *source, n *yaml.Node) *worktime.Calendar {
 }
 
 // setCalendars gives f and its steps the calendars by which they count: that of the step, else that of f, else
-// that of those who are asked until then, else the one before. Steps after the last in working time need none.
+// that of those who are asked until then, else the one before; none before the first that has one. Steps after the last in
+// working time need none.
 func setCalendars(s *source, f *form) {
 	var before *worktime.Calendar
 	asked, last := f.responders, -1
@@ -198,7 +199,7 @@ func setCalendars(s *source, f *form) {
 		case c == nil && w.Works:
 			s.wrong.add(s.file, w.line, "working time needs a calendar: there must be one for a group of the responders, or a default, in the file of --calendars or beside the playbooks")
 			return
-		case before == nil:
+		case i == 0:
 			f.calendar = c
 		case c != before:
 			w.Calendar = c

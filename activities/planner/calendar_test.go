@@ -108,6 +108,22 @@ func TestCalendars(t *testing.T) {
 	}
 }
 
+// No working time counts before a step by which those with a calendar are asked.
+func TestCalendars_later(t *testing.T) {
+	c, err := calendarsIn(t, strings.Replace(calendars, "    default: true\n", "", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := gateOf(t, c, "responders: {principals: [ann]}\n      wait: [{after: 1h, do: escalate, to: {groups: [guards]}}, {after: 1 working hour, do: remind}]")
+	if err != nil {
+		t.Fatal(err)
+	}
+	night := a2a.At(time.Date(2026, 11, 30, 3, 0, 0, 0, time.UTC))
+	if got := g.Clocked(night, true).Ladder[1].After; got != 2*3600 {
+		t.Errorf("an hour of the guards after they are asked is over after %d s, want 2 h", got)
+	}
+}
+
 func TestLoadCalendars_mistakes(t *testing.T) {
 	const zone = "time-zone: UTC, "
 	for text, want := range map[string]string{

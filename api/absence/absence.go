@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -42,7 +43,8 @@ type AddParams struct {
 }
 
 // Add adds an absence of the caller, who has its present groups in it. One of another principal needs a
-// scope, and another deputy than the caller: no one gets the place of others by itself.
+// scope, and another deputy than the caller: no one gets the place of others by itself. A repeat with the same key returns
+// the first one, if that is the same.
 func (s Absences) Add(ctx context.Context, c *call.Call, p AddParams) (wire.Absence, error) {
 	now := a2a.At(s.Now().Truncate(time.Millisecond))
 	a := opt.Absence{Principal: p.Principal, Groups: p.Groups, Deputy: p.Deputy, From: p.From, Until: p.Until, MadeBy: c.Principal}
@@ -71,7 +73,18 @@ func (s Absences) Add(ctx context.Context, c *call.Call, p AddParams) (wire.Abse
 	if ok, err := s.Store.AddAbsence(ctx, c.Tenant, a); err != nil || !ok {
 		return wire.Absence{}, cmp.Or(err, error(call.InvalidField("principal", "has 20 absences already that have not ended")))
 	}
-	return s.get(ctx, c, a.ID)
+	made, err := s.get(ctx, c, a.ID)
+	if err == nil && !same(made.Absence, a, p) {
+		err = call.ReusedKey(c)
+	}
+	return made, err
+}
+
+// same reports whether an absence that was made is like a, for which p asks. If p has no beginning, that was made before.
+func same(made, a opt.Absence, p AddParams) bool {
+	began := made.From.Equal(a.From) || p.From.IsZero() && made.From.Millis() <= a.From.Millis()
+	grouped := made.Principal == made.MadeBy || slices.Equal(made.Groups, a.Groups)
+	return began && grouped && made.Principal == a.Principal && made.Deputy == a.Deputy && made.Until.Equal(a.Until)
 }
 
 // Limits of an absence.

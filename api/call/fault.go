@@ -204,12 +204,15 @@ func InvalidMove(move *opt.MoveError, allowed []string) *Fault {
 func reused(c *Call) *Fault {
 	switch {
 	case c.OfOPT:
-		return InvalidField(c.KeyField, "was used before for another change")
+		return ReusedKey(c)
 	case c.Key != "":
 		return InvalidField(c.KeyField, "was used before for another message")
 	}
 	return InvalidField("message.messageId", "was used before for another message")
 }
+
+// ReusedKey returns the fault of a change with the key of an earlier one that had other content.
+func ReusedKey(c *Call) *Fault { return InvalidField(c.KeyField, "was used before for another change") }
 
 func PlanTaskUnknown(id string) *Fault {
 	f := Missing("PLAN_TASK_NOT_FOUND", "Plan task", id)

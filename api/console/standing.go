@@ -117,7 +117,7 @@ func newFilledForm(values url.Values) filledForm { return filledForm{values, new
 // ruleFields are the fields of these forms in plain words.
 var ruleFields = map[string]string{
 	"interruptId": "The question:", "action": "The decision", "holds": "The condition", "for": "How long", "most": "How often", "feedback": "The reason",
-	"principal": "Who is absent", "groups": "The groups", "deputy": "The deputy", "from": "The first day", "until": "The last day",
+	"principal": "Who is absent", "groups": "The groups", "deputy": "The deputy", "from": "The first day", "until": "The last day", "key": "This form",
 }
 
 // makeRule makes what the form of a request asks for, and leads to the address that apply returns. If

@@ -77,9 +77,7 @@ func (o *Operation) Run(ctx context.Context, s *service.Service, c *call.Call, p
 		}
 		return nil, off
 	}
-	if o.Family == Core {
-		params.SetTenant(c.Tenant)
-	}
+	params.SetTenant(c.Tenant)
 	return o.run(ctx, in)
 }
 

@@ -63,7 +63,8 @@ type MakeParams struct {
 }
 
 // Make makes a decision with the caller as the first person behind it: one who may decide at the gate,
-// and who has not shaped its work. It counts when as many are behind it as the gate asks for.
+// and who has not shaped its work. It counts when as many are behind it as the gate asks for. A repeat with the same key
+// returns the first one, if that is the same.
 func (s Decisions) Make(ctx context.Context, c *call.Call, p MakeParams) (wire.Standing, error) {
 	r, err := s.mayBack(ctx, c, p.GateID)
 	if err != nil {
@@ -77,10 +78,10 @@ func (s Decisions) Make(ctx context.Context, c *call.Call, p MakeParams) (wire.S
 	if p.Action != "" {
 		action = opt.Action(p.Action)
 	}
-	now := s.Now().Truncate(time.Millisecond)
+	now, lasts := s.Now().Truncate(time.Millisecond), time.Duration(p.For)*time.Second
 	d := standing.Decision{
 		ID: "sd-" + strings.TrimPrefix(id, "obj-"), Gates: r.Gate.Standing, Action: action, Holds: p.Holds, Feedback: p.Feedback,
-		MadeAt: p.GateID, Most: p.Most, Need: standing.Needs(&r.Gate, action), CreatedAt: a2a.At(now), ExpiresAt: a2a.At(now.Add(time.Duration(p.For) * time.Second)),
+		MadeAt: p.GateID, Most: p.Most, Need: standing.Needs(&r.Gate, action), CreatedAt: a2a.At(now), ExpiresAt: a2a.At(now.Add(lasts)),
 		By: []opt.Vote{s.vote(c, r, action)},
 	}
 	if wrong, ok := errors.AsType[*opt.SpecError](d.Valid(&r.Gate)); ok {
@@ -92,7 +93,11 @@ func (s Decisions) Make(ctx context.Context, c *call.Call, p MakeParams) (wire.S
 	if err := s.Store.AddStanding(ctx, c.Tenant, d); err != nil {
 		return wire.Standing{}, err
 	}
-	return s.Get(ctx, c, read.IDParams{ID: d.ID})
+	made, err := s.Get(ctx, c, read.IDParams{ID: d.ID})
+	if d.ExpiresAt = a2a.At(made.CreatedAt.Time().Add(lasts)); err == nil && made.Digest() != d.Digest() {
+		err = call.ReusedKey(c)
+	}
+	return made, err
 }
 
 // mayBack returns a gate, if the caller may be behind decisions about those like it.

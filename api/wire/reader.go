@@ -35,7 +35,7 @@ func NewReader(v Version, params json.RawMessage) *Reader {
 }
 
 // SetTenant sets the tenant of the caller, which follows from the credentials: a 1.0 request
-// to a method of A2A may name no other.
+// may name no other.
 func (r *Reader) SetTenant(tenant string) { r.tenant = &tenant }
 
 // Fault returns the error in the params that were read, nil if there is none.

@@ -58,7 +58,7 @@ func (s *Point) Fork(o opt.Objective, c Change) (opt.Opening, error) {
 	default:
 		out.Plans = specs(plans)
 	}
-	for i := range c.Plans { // the budget of a playbook stays
+	for i := range c.Plans { // the budget of a playbook stays; that of one of its plans goes with the plan
 		for _, p := range plans {
 			out.Plans[i].Budget = cmp.Or(out.Plans[i].Budget, p.Budget)
 		}

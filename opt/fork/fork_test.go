@@ -157,6 +157,11 @@ func TestPoint_Fork_opening(t *testing.T) {
 	if p := o.Plans[0]; p.Budget == nil || p.Own == nil || *p.Budget != *limited.Budget || *p.Own != *limited.Own {
 		t.Errorf("the budgets are %+v and %+v", p.Budget, p.Own)
 	}
+	own := &opt.Budget{SpendLimit: opt.SpendLimit{Tokens: 5}}
+	replaced, err := fork.At(s, len(s)).Fork(other, fork.Change{Plans: []opt.PlanSpec{list("a", "b"), {Name: "Q", Own: own}}})
+	if err != nil || *replaced.Plans[0].Budget != *limited.Budget || replaced.Plans[0].Own != nil || *replaced.Plans[1].Budget != *limited.Budget || replaced.Plans[1].Own != own {
+		t.Errorf("the plans that a fork describes: %+v, %v", replaced.Plans, err)
+	}
 	if got := o.Plans[0].Tasks[0].Taken; got.TaskID != task(0) || got.Artifacts[0].ArtifactID != opt.ArtifactID(opt.TaskID(opt.PlanID(other.ID, 1), 0), "out") {
 		t.Errorf("taken over is %+v", got)
 	}
