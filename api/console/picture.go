@@ -169,7 +169,7 @@ func (p *picture) ruler(s scale, begin int64) {
 		x, _, _ := s.place(at, at)
 		text := "start"
 		if at > begin {
-			text = inUnits(at-begin, at)
+			text = opt.InUnits(at-begin, at)
 		}
 		p.Ticks = append(p.Ticks, tick{x, text})
 	}

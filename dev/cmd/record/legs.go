@@ -33,6 +33,7 @@ var inLegs = []shape{
 	{name: "parked-canceled", specs: legged("park"), steps: []step{parked, cancel}},
 	{name: "parked-canceled-task", specs: append(legged("park"), plan("After", "say never")), steps: []step{parked, cancelTask}},
 	{name: "elsewhere", specs: legged("elsewhere")},
+	{name: "timed", specs: legged("elsewhere")},
 	{name: "elsewhere-reported", specs: legged("elsewhere long"), steps: []step{
 		parked, callback(opt.Callback{ID: "c1", Outcome: &opt.Outcome{State: opt.TaskCompleted}}),
 	}},

@@ -32,6 +32,7 @@ func checkRest(w *world) {
 	for _, r := range w.latest {
 		if h, ok := r.m.(planHost); ok && !r.terminated {
 			usedOnce(w, r, &h.p.State)
+			ranAsLong(w, r, &h.p.State)
 		}
 	}
 	rowsEqualStates(w)
