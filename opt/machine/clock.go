@@ -34,9 +34,9 @@ func (w *Work) runs(t *opt.Task) bool {
 // lap adds to the clock of the task what passed since the lap before: as many milliseconds as were measured, unless that
 // is 0.
 func (j job) lap(measured int64) {
-	c, now := j.kept.Clocks[j.task.ID], j.plan.facts().now
+	c, now, w := j.kept.Clocks[j.task.ID], j.plan.facts().now, j.work()
 	switch {
-	case measured > 0:
+	case measured > 0 && (w == nil || w.Elsewhere == nil): // no worker of ours has measured the others
 		c.Ran += measured
 	case !c.Since.IsZero():
 		c.Ran += max(0, now.Millis()-c.Since.Millis())

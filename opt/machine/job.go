@@ -353,9 +353,6 @@ func (j job) ended(in Ended) {
 	t, w, out := j.task, j.work(), in.Outcome
 	stopped, answered := w.end(), w.AtGate && t.Gate == nil
 	e := opt.Event{Round: w.Round, Attempt: w.Attempt, Leg: w.Leg, Try: out.Try}
-	if w.Elsewhere != nil {
-		out.Ran = 0 // no worker of ours has measured it
-	}
 	j.lap(out.Ran)
 	if w.Elsewhere == nil && !answered {
 		j.remember(out, e)
