@@ -260,6 +260,7 @@ func (a *Activities) Run(ctx context.Context, in RunInput) (out Outcome, err err
 		if out, err = a.runTry(ctx, beats, in, try); err != nil {
 			return Outcome{}, err
 		}
+		out.Ran = max(out.Ran, 1) // also of one that does nothing
 	}
 	a.finished.remember(key, in.Work, try, out) // not deferred: a run that panics has no outcome
 	return out, nil
@@ -301,7 +302,10 @@ func (a *Activities) runTry(ctx context.Context, beats *heartbeats, in RunInput,
 		defer release()
 	}
 	in.Work = w
-	return a.execute(ctx, beats, executor, in, try)
+	began := time.Now()
+	out, err = a.execute(ctx, beats, executor, in, try)
+	out.Ran = time.Since(began).Milliseconds()
+	return out, ranFor(ctx, err, out.Ran)
 }
 
 var errContentLost = errors.New("a large content is lost")

@@ -59,6 +59,9 @@ func TestRun_passesOutcomeOn(t *testing.T) {
 			got, err := run(t, &recorder{}, work, func(context.Context, activities.Work, activities.Stream) (activities.Outcome, error) {
 				return tt.give, nil
 			})
+			if got.Ran--; got.Ran != 0 {
+				t.Errorf("it ran for %d ms more than 1", got.Ran)
+			}
 			if diff := cmp.Diff(tt.want, got); err != nil || diff != "" {
 				t.Errorf("outcome mismatch (-want +got), error %v:\n%s", err, diff)
 			}

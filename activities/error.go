@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 
 	"longhaul/opt"
@@ -58,6 +59,18 @@ func finalFailure(err error) error {
 		kind, text = ExecutorError+":"+coded.Code, cmp.Or(coded.Message, "The task failed.")
 	}
 	return temporal.NewNonRetryableApplicationError(text, kind, nil)
+}
+
+// ranFor adds to an error that ends an attempt how long that ran, in milliseconds, as its detail.
+func ranFor(ctx context.Context, err error, ran int64) error {
+	failed, _ := errors.AsType[*temporal.ApplicationError](err)
+	switch {
+	case failed != nil && failed.NonRetryable():
+		return temporal.NewNonRetryableApplicationError(failed.Message(), failed.Type(), nil, max(ran, 1))
+	case err != nil && err == context.Canceled && ctx.Err() != nil && activity.IsActivity(ctx):
+		return errors.Join(err, temporal.NewCanceledError(max(ran, 1)))
+	}
+	return err
 }
 
 // planFailure returns the error of a planner, with its usage as the detail; nil for none.

@@ -27,9 +27,9 @@ func TestListCosts(t *testing.T) {
 	s := newService(t)
 	s.have(t)
 	s.spend(t, "one", opt.Usage{Input: 12_000, Cached: 100, Output: 400, Cost: 420_000, Model: "main"}, &opt.Budgets{Task: opt.SpendLimit{Tokens: 50_000}, Objective: opt.SpendLimit{Cost: 5_000_000}, Plan: opt.SpendLimit{Tokens: 90_000}})
-	s.spend(t, "two", opt.Usage{Input: 1, Output: 1, Cost: 1}, nil)
+	s.spend(t, "two", opt.Usage{Input: 1, Output: 1, Cost: 1, Ran: 90}, nil)
 	o := s.must(t, "objectives/get", `{"id":"`+objectiveID+`"}`).at("objective")
-	const counts = `"cachedTokens":100,"cost":"0.420001","inputTokens":12001,"outputTokens":401`
+	const counts = `"cachedTokens":100,"cost":"0.420001","inputTokens":12001,"outputTokens":401,"seconds":90`
 	for i, tt := range []struct {
 		of   node
 		want string
@@ -49,7 +49,7 @@ func TestListCosts(t *testing.T) {
 		t.Errorf("the run is %v", run)
 	}
 	for query, want := range map[string]string{
-		"?by=model":                             `[{"cachedTokens":100,"cost":"0.42","inputTokens":12000,"of":"main","outputTokens":400},{"cost":"0.000001","inputTokens":1,"of":"","outputTokens":1}]`,
+		"?by=model":                             `[{"cachedTokens":100,"cost":"0.42","inputTokens":12000,"of":"main","outputTokens":400},{"cost":"0.000001","inputTokens":1,"of":"","outputTokens":1,"seconds":90}]`,
 		"?by=model&pageSize=1":                  `[{"cachedTokens":100,"cost":"0.42","inputTokens":12000,"of":"main","outputTokens":400}]`,
 		"?by=tenant":                            `[{` + strings.Replace(counts, `,"outputTokens"`, `,"of":"acme","outputTokens"`, 1) + `}]`,
 		"?since=1970-01-01T01:00:00Z":           `[]`,

@@ -13,14 +13,14 @@ import (
 // A caller sees how much of its quotas the work of its tenant has used, and of one context if it asks, and of no other
 // tenant.
 func TestListQuotas(t *testing.T) {
-	s := limited(t, "cost-in-all=2", "context-tokens-in-all=10", "open-gates=3")
+	s := limited(t, "cost-in-all=2", "context-tokens-in-all=10", "open-gates=3", "time-in-all=8h")
 	s.have(t)
 	context := objectiveID
-	used := opt.Event{N: 1, Kind: opt.UsageAdded, At: a2a.At(time.Now()), PlanID: planID, TaskID: taskID, Usage: &opt.Usage{Input: 9, Cost: 1_500_000}}
+	used := opt.Event{N: 1, Kind: opt.UsageAdded, At: a2a.At(time.Now()), PlanID: planID, TaskID: taskID, Usage: &opt.Usage{Input: 9, Cost: 1_500_000, Ran: 12_000}}
 	if err := s.journal.Record(t.Context(), opt.Batch{ObjectiveID: objectiveID, Source: "one", Events: []opt.Event{used}}); err != nil {
 		t.Fatal(err)
 	}
-	const cost = `{"limit":"2.00","quota":"cost-in-all","used":"1.50"}`
+	const cost = `{"limit":"2.00","quota":"cost-in-all","used":"1.50"},{"limit":"28800s","quota":"time-in-all","used":"12000s"}`
 	for query, want := range map[string]string{
 		"":                      `[` + cost + `]`,
 		"?contextId=" + context: `[{"limit":"10","quota":"context-tokens-in-all","used":"9"},` + cost + `]`,

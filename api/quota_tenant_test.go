@@ -209,13 +209,14 @@ func TestQuotas_spending(t *testing.T) {
 	for quota, full := range map[string]string{
 		"cost-in-all=0.5":          "cost-in-all 0.50/0.50",
 		"context-tokens-in-all=12": "context-tokens-in-all 12/12",
+		"time-in-all=90m":          "time-in-all 5400s/5400s",
 		"tokens-per-day=1":         "", // it was on another day
 		"calls-in-all=1":           "",
 	} {
 		s := limited(t, quota)
 		s.have(t)
 		begins(t, s, "m-1", "slow")
-		s.spend(t, "one", opt.Usage{Input: 10, Output: 2, Cost: 500_000}, nil)
+		s.spend(t, "one", opt.Usage{Input: 10, Output: 2, Cost: 500_000, Ran: 5400}, nil)
 		s.world.Advance(20 * time.Minute) // it is of long ago, and such use is added up now and then
 		elsewhere := full
 		if strings.HasPrefix(quota, "context-") {

@@ -19,6 +19,28 @@ func Span(d time.Duration) string {
 	return d.String()
 }
 
+// units are those of [InUnits].
+var units = []struct {
+	ms   int64
+	name string
+}{{24 * time.Hour.Milliseconds(), "d"}, {time.Hour.Milliseconds(), "h"}, {time.Minute.Milliseconds(), "min"}, {1000, "s"}, {1, "ms"}}
+
+// InUnits returns a time in milliseconds in one unit, or in two if there are less of the first one than so many, such as
+// 3 h 20 min.
+func InUnits(ms, few int64) string {
+	for i, u := range units[:len(units)-1] {
+		if ms < u.ms {
+			continue
+		}
+		text := fmt.Sprintf("%d %s", ms/u.ms, u.name)
+		if rest := ms % u.ms / units[i+1].ms; rest > 0 && ms/u.ms < few && u.name != "s" {
+			text += fmt.Sprintf(" %d %s", rest, units[i+1].name)
+		}
+		return text
+	}
+	return fmt.Sprintf("%d ms", ms)
+}
+
 // Count returns a number with a noun, in the plural unless the number is 1.
 func Count(n int, what string) string {
 	if n == 1 {

@@ -25,27 +25,31 @@ type Usage struct {
 	Seconds   int64 `json:"seconds,omitempty"`   // since the objective has begun; only where a budget is checked
 	Questions int64 `json:"questions,omitempty"` // gates at which people were asked
 	Calls     int64 `json:"calls,omitempty"`     // tasks that were handed over to other agents
+	Ran       int64 `json:"ran,omitempty"`       // seconds in which tasks ran, all of them added up: the plan measures it, and no budget counts it
 }
 
 // Plus returns the sum of u and v.
 func (u Usage) Plus(v Usage) Usage {
 	return Usage{
 		Input: u.Input + v.Input, Cached: u.Cached + v.Cached, Output: u.Output + v.Output, Cost: u.Cost + v.Cost,
-		Seconds: u.Seconds + v.Seconds, Questions: u.Questions + v.Questions, Calls: u.Calls + v.Calls,
+		Seconds: u.Seconds + v.Seconds, Questions: u.Questions + v.Questions, Calls: u.Calls + v.Calls, Ran: u.Ran + v.Ran,
 	}
 }
 
 // Minus returns u without v.
 func (u Usage) Minus(v Usage) Usage {
-	return u.Plus(Usage{-v.Input, -v.Cached, -v.Output, -v.Cost, "", -v.Seconds, -v.Questions, -v.Calls})
+	return u.Plus(Usage{-v.Input, -v.Cached, -v.Output, -v.Cost, "", -v.Seconds, -v.Questions, -v.Calls, -v.Ran})
 }
 
 // Reported returns what counts of a usage that comes from an executor: questions reach people through the plan, and
-// time passes for all.
+// the plan measures time.
 func (u Usage) Reported() Usage {
-	u.Questions, u.Seconds = 0, 0
+	u.Questions, u.Seconds, u.Ran = 0, 0, 0
 	return u
 }
+
+// TimeAlone reports whether nothing but time was used.
+func (u Usage) TimeAlone() bool { return u == Usage{Ran: u.Ran} }
 
 // IsZero reports whether nothing was used.
 func (u Usage) IsZero() bool { return u.Plus(Usage{}) == Usage{} }
@@ -55,7 +59,7 @@ const most = 1 << 40
 
 // Plausible reports whether a usage from outside the server can be added up.
 func (u Usage) Plausible() bool {
-	for _, n := range []int64{u.Input, u.Cached, u.Output, int64(u.Cost), u.Seconds, u.Questions, u.Calls} {
+	for _, n := range []int64{u.Input, u.Cached, u.Output, int64(u.Cost), u.Seconds, u.Questions, u.Calls, u.Ran} {
 		if n < 0 || n > most {
 			return false
 		}
@@ -145,9 +149,9 @@ type Used struct {
 	Limit SpendLimit // of the latest attempt
 }
 
-// IsZero reports whether readers see no usage. Of questions alone they see the gates.
+// IsZero reports whether readers see no usage. Of questions and time alone they see the gates and the states.
 func (u Used) IsZero() bool {
-	u.Questions = 0
+	u.Questions, u.Ran = 0, 0
 	return u.Usage.IsZero()
 }
 
@@ -402,4 +406,10 @@ const CodeBudget = "budget"
 // A Bill is the value of [a2a.ExtensionBudget] in the metadata of a root task.
 type Bill struct {
 	Spent Usage `json:"spent"`
+}
+
+// BillFor returns the bill for u, in the kinds of budgets.
+func BillFor(u Usage) Bill {
+	u.Ran = 0
+	return Bill{u}
 }

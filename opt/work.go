@@ -154,6 +154,7 @@ type Outcome struct {
 	Memo     json.RawMessage `json:"memo,omitempty"`     // kept for the next Work of the task, through gates and failed attempts; nil keeps the one before
 	OnCancel bool            `json:"onCancel,omitempty"` // with Memo: if the task is canceled, its executor runs again, with Work.Cancel
 	Usage    *Usage          `json:"usage,omitempty"`    // of this leg
+	Ran      int64           `json:"ran,omitempty"`      // milliseconds that a worker of this server has run the leg; 0 if it is not known
 	Budgets  *Budgets        `json:"budgets,omitempty"`  // that limit the usage; only an executor of this server says it
 }
 

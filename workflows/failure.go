@@ -83,6 +83,19 @@ func heldBy(err error) (text string) {
 	return text
 }
 
+// ranIn returns how many milliseconds an attempt ran that has failed or was canceled, 0 if its error does not say it.
+func ranIn(err error) (ran int64) {
+	var app *temporal.ApplicationError
+	var canceled *temporal.CanceledError
+	switch {
+	case errors.As(err, &canceled):
+		_ = canceled.Details(&ran)
+	case errors.As(err, &app) && app.NonRetryable():
+		_ = app.Details(&ran)
+	}
+	return ran
+}
+
 // refusedBy returns the refusal in the error of an activity, nil if there is none.
 func refusedBy(err error) *opt.RewoundError {
 	var app *temporal.ApplicationError

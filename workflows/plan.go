@@ -196,7 +196,7 @@ func ended(ctx workflow.Context, key string, f workflow.Future) machine.Input {
 	in := machine.Ended{Key: key}
 	if err := f.Get(ctx, &in.Outcome); err != nil {
 		failure := explain(err)
-		in.Failed = &failure
+		in.Failed, in.Outcome.Ran = &failure, ranIn(err)
 	}
 	return in
 }

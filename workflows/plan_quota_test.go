@@ -2,6 +2,7 @@ package workflows_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -55,8 +56,36 @@ func TestPlan_quota(t *testing.T) {
 		if e.Reason == opt.HeldByQuota {
 			said++
 		}
+		if e.Kind == opt.UsageAdded {
+			t.Errorf("the wait counts as time: %+v", e.Usage)
+		}
 	}
 	if said != 2 {
 		t.Errorf("it says so %d times, want once for each task", said)
+	}
+}
+
+// How long attempts ran is counted, also of one that has failed, as their workers say.
+func TestPlan_ran(t *testing.T) {
+	env, log := newPlanEnv(t)
+	runs := 0
+	env.OnActivity("Run", anyArg, anyArg).Return(func(context.Context, activities.RunInput) (activities.Outcome, error) {
+		if runs++; runs == 1 {
+			return activities.Outcome{}, temporal.NewNonRetryableApplicationError("No.", activities.ExecutorError, nil, 5400)
+		}
+		out := activities.Completed()
+		out.Ran = 2700
+		return out, nil
+	})
+	env.ExecuteWorkflow(workflows.Plan, planInput(t, planOf("x")))
+	result(t, env, log)
+	var ran []int64
+	for _, e := range log.events {
+		if e.Kind == opt.UsageAdded {
+			ran = append(ran, e.Usage.Ran)
+		}
+	}
+	if !slices.Equal(ran, []int64{5, 3}) {
+		t.Errorf("events count %d seconds", ran)
 	}
 }

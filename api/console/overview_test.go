@@ -109,7 +109,7 @@ func TestOverview_capacity(t *testing.T) {
 // A step that a quota holds back says why on the pages of its objective, and the overview shows the quotas of the tenant
 // and what waits, of its own alone.
 func TestOverview_quotas(t *testing.T) {
-	quotas, err := access.Quotas{}.With("acme:tokens-per-day=5000", "cost-in-all=9", "context-calls-in-all=1")
+	quotas, err := access.Quotas{}.With("acme:tokens-per-day=5000", "cost-in-all=9", "context-calls-in-all=1", "time-in-all=8h")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +118,7 @@ func TestOverview_quotas(t *testing.T) {
 		if w.Leg > 0 {
 			return servicetest.Play{Held: why}
 		}
-		return servicetest.Play{Outcome: &opt.Outcome{State: opt.TaskWorking, Usage: &opt.Usage{Input: 5000}, Park: &opt.Park{}}}
+		return servicetest.Play{Outcome: &opt.Outcome{State: opt.TaskWorking, Usage: &opt.Usage{Input: 5000}, Ran: 12_000_000, Park: &opt.Park{}}}
 	}}, func(c *service.Config) {
 		c.Quotas = quotas
 		c.Workforce = func(context.Context) (shown.Workforce, error) {
@@ -128,7 +128,7 @@ func TestOverview_quotas(t *testing.T) {
 	id := s.send(t, "acme/ann", "Do it")
 	b := s.signedIn(t, "acme/ann runs:read")
 	b.get("/console/objectives/"+id).wants(t, why+" This holds back Approve", "!Works on")
-	b.get("/console/").wants(t, "Quotas, the least left first tokens-per-day 5000 of 5000: new work is refused, and next steps wait until ", "cost-in-all 0.00 of 9.00", "!context-calls", "Wait for quotas, by context 1 ")
+	b.get("/console/").wants(t, "Quotas, the least left first tokens-per-day 5000 of 5000: new work is refused, and next steps wait until ", "time-in-all 3 h 20 min of 8 h", "cost-in-all 0.00 of 9.00", "!context-calls", "Wait for quotas, by context 1 ")
 	s.signedIn(t, "umbrella/eve runs:read").get("/console/").wants(t, "!tokens-per-day", "!by context 1")
 }
 

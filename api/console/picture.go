@@ -153,7 +153,7 @@ func (p *picture) ruler(begin int64) {
 		x, _, _ := p.place(at, at)
 		text := "start"
 		if at > begin {
-			text = shown.InUnits(at-begin, at)
+			text = opt.InUnits(at-begin, at)
 		}
 		p.Ticks = append(p.Ticks, tick{x, text})
 	}

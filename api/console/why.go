@@ -181,5 +181,6 @@ func spentText(c *shown.Course, now a2a.Time) string {
 	return text
 }
 
-// durationText returns a time in milliseconds for people.
-func durationText(ms int64) string { return shown.Duration(ms) }
+// durationText returns a time in milliseconds for people: in two units, if the first of them
+// says little.
+func durationText(ms int64) string { return opt.InUnits(ms, 10) }

@@ -117,7 +117,7 @@ func (r Reader) Show(ctx context.Context, c *call.Call, v shown.TaskView) (Task,
 		return t, err
 	}
 	t.Metadata = t.Metadata.WithIf(c.Knows(a2a.ExtensionStream), a2a.ExtensionStream, Position{Sequence: v.Seq}).
-		WithIf(c.Knows(a2a.ExtensionBudget) && v.IsRoot, a2a.ExtensionBudget, opt.Bill{Spent: v.Used.Usage})
+		WithIf(c.Knows(a2a.ExtensionBudget) && v.IsRoot, a2a.ExtensionBudget, opt.BillFor(v.Used.Usage))
 	if !c.KnowsOPT() || !v.IsRoot {
 		return t, nil
 	}

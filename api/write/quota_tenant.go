@@ -110,11 +110,10 @@ func quotaExceeded(name access.Quota, used, limit int64) *call.Fault {
 
 // spendingExceeded returns the fault for work in a period that has used what it may. The next one has room again.
 func spendingExceeded(u access.Use, now time.Time) *call.Fault {
-	used, limit := u.Text(u.Used), u.Text(u.Limit)
 	f := &call.Fault{
 		Kind: call.QuotaExceeded, Reason: call.ReasonQuota,
-		Message: fmt.Sprintf("The %s has reached its quota of %s: it has used %s of %s", u.Of(), u.Quota, used, limit),
-		Info:    map[string]string{"quota": string(u.Quota), "used": used, "limit": limit},
+		Message: fmt.Sprintf("The %s has reached its quota of %s: it has used %s of %s", u.Of(), u.Quota, u.Text(u.Used), u.Text(u.Limit)),
+		Info:    map[string]string{"quota": string(u.Quota), "used": u.Written(u.Used), "limit": u.Written(u.Limit)},
 	}
 	if !u.Until.IsZero() {
 		f.Retry = u.Until.Sub(now).Round(time.Second)

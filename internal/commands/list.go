@@ -113,13 +113,13 @@ func (c *costsCommand) Run(p *process.Process, r *remote) error {
 		o.Since = a2a.At(time.Now().Add(-span))
 	}
 	_, err := listing[client.Cost]{
-		json: c.JSON, limit: c.Limit, none: "No costs.", head: []string{"OF", "INPUT", "OUTPUT", "COST"},
+		json: c.JSON, limit: c.Limit, none: "No costs.", head: []string{"OF", "INPUT", "OUTPUT", "COST", "RAN"},
 		read: func(size int, _ string) (*client.Page[client.Cost], error) {
 			o.PageSize = size
 			return r.client.Costs(p.Ctx, o)
 		},
 		row: func(k client.Cost) []string {
-			return []string{k.Of, opt.Grouped(k.InputTokens), opt.Grouped(k.OutputTokens), k.Cost}
+			return []string{k.Of, opt.Grouped(k.InputTokens), opt.Grouped(k.OutputTokens), k.Cost, k.Time()}
 		},
 	}.print(p.Stdout)
 	return err

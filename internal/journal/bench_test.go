@@ -122,13 +122,13 @@ func BenchmarkUsage(b *testing.B) {
 	j := openWith(b, journal.Config{Path: file(b), Sync: "normal", Now: func() time.Time { return now }})
 	o := newObjective()
 	begin(b, j, o)
-	err := j.Script(b.Context(), fmt.Sprintf(`INSERT INTO costs (objective_id, seq, tenant, context_id, plan_id, task_id, model, at, input_tokens, cached_tokens, output_tokens, cost)
+	err := j.Script(b.Context(), fmt.Sprintf(`INSERT INTO costs (objective_id, seq, tenant, context_id, plan_id, task_id, model, at, input_tokens, cached_tokens, output_tokens, cost, seconds)
 		WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300000)
-		SELECT '%s', -i, '%s', '%s', '', '', 'm', %d - i * 60000, 1, 0, 1, 1 FROM n`, o.ID, tenant, o.ContextID, now.UnixMilli()))
+		SELECT '%s', -i, '%s', '%s', '', '', 'm', %d - i * 60000, 1, 0, 1, 1, 1 FROM n`, o.ID, tenant, o.ContextID, now.UnixMilli()))
 	if err != nil {
 		b.Fatal(err)
 	}
-	for _, quota := range []access.Quota{"cost-in-all", "context-cost-in-all"} {
+	for _, quota := range []access.Quota{"cost-in-all", "context-cost-in-all", "time-in-all", "context-time-in-all"} {
 		for name, step := range map[string]time.Duration{"whole": time.Hour, "added-up": 0} {
 			b.Run(string(quota)+"/"+name, func(b *testing.B) {
 				for b.Loop() {

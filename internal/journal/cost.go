@@ -10,11 +10,11 @@ import (
 )
 
 // sums are the columns with the sums of a usage.
-const sums = "CAST(SUM(input_tokens) AS BIGINT), CAST(SUM(cached_tokens) AS BIGINT), CAST(SUM(output_tokens) AS BIGINT), CAST(SUM(cost) AS BIGINT), CAST(SUM(questions) AS BIGINT), CAST(SUM(calls) AS BIGINT)"
+const sums = "CAST(SUM(input_tokens) AS BIGINT), CAST(SUM(cached_tokens) AS BIGINT), CAST(SUM(output_tokens) AS BIGINT), CAST(SUM(cost) AS BIGINT), CAST(SUM(questions) AS BIGINT), CAST(SUM(calls) AS BIGINT), CAST(SUM(seconds) AS BIGINT)"
 
 // scanSums reads them behind other columns.
 func scanSums(row db.Scanner, u *opt.Usage, before ...any) error {
-	return row.Scan(append(before, &u.Input, &u.Cached, &u.Output, &u.Cost, &u.Questions, &u.Calls)...)
+	return row.Scan(append(before, &u.Input, &u.Cached, &u.Output, &u.Cost, &u.Questions, &u.Calls, &u.Ran)...)
 }
 
 // costColumns are the columns by which costs are added up.

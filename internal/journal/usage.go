@@ -106,17 +106,36 @@ type settledSum struct {
 	used  opt.Usage
 }
 
-// of returns the sum for a key.
+// of returns the sum for a key, which is kept: that of a context once there is something to add up. Callers may
+// name contexts that are none.
 func (s *settled) of(k settledKey) *settledSum {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.sums[k] == nil {
-		if s.sums == nil || len(s.sums) >= mostSettled {
-			s.sums = map[settledKey]*settledSum{}
-		}
-		s.sums[k] = &settledSum{}
+	if sum := s.sums[k]; sum != nil {
+		return sum
 	}
-	return s.sums[k]
+	sum := &settledSum{}
+	if k.contextID == "" {
+		s.add(k, sum)
+	}
+	return sum
+}
+
+// keep keeps the sum for a key, unless there is one.
+func (s *settled) keep(k settledKey, sum *settledSum) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.sums[k] == nil {
+		s.add(k, sum)
+	}
+}
+
+// add is keep while mu is locked.
+func (s *settled) add(k settledKey, sum *settledSum) {
+	if s.sums == nil || len(s.sums) >= mostSettled {
+		s.sums = map[settledKey]*settledSum{}
+	}
+	s.sums[k] = sum
 }
 
 // spent returns what the work of a tenant, or of a context, has used in the present period.
@@ -133,6 +152,9 @@ func (j usage) spent(ctx context.Context, tenant, contextID string, s access.Spe
 		before, until, err := sum.read(c, k, now.Add(-settledAfter).UnixMilli())
 		if err != nil {
 			return 0, err
+		}
+		if !before.IsZero() {
+			j.settled.keep(k, sum)
 		}
 		u, err := k.since(c, until)
 		return s.Amount(before.Plus(u)), err

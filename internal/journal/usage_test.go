@@ -72,7 +72,7 @@ func TestJournal_Usage_spent(t *testing.T) {
 		j, o := open(), newObjective()
 		s := begin(t, j, o)
 		for i, at := range []time.Time{time.Now(), time.Now().Add(-62 * 24 * time.Hour)} {
-			u := opt.Usage{Input: 3, Cached: 1, Output: 2, Cost: 7, Questions: 1, Calls: 2}
+			u := opt.Usage{Input: 3, Cached: 1, Output: 2, Cost: 7, Questions: 1, Calls: 2, Ran: 60}
 			must(t, j.Record(t.Context(), opt.Batch{ObjectiveID: o.ID, Source: fmt.Sprint("s", i), Events: []opt.Event{{N: 1, Kind: opt.UsageAdded, At: a2a.At(at), Usage: &u}}}))
 		}
 		for _, tt := range []struct {
@@ -81,7 +81,7 @@ func TestJournal_Usage_spent(t *testing.T) {
 			want            int64
 		}{
 			{tenant, "", "tokens-per-day", 5}, {tenant, "", "cost-in-all", 14}, {tenant, "", "calls-per-month", 2}, {tenant, "other", "questions-in-all", 2},
-			{tenant, s.view(o.RootID()).Task.ContextID, "context-tokens-in-all", 10}, {tenant, "other", "context-tokens-in-all", 0}, {"globex", "", "tokens-in-all", 0},
+			{tenant, s.view(o.RootID()).Task.ContextID, "context-tokens-in-all", 10}, {tenant, "other", "context-tokens-in-all", 0}, {"globex", "", "tokens-in-all", 0}, {tenant, "", "time-per-month", 60}, {tenant, "", "time-in-all", 120},
 		} {
 			if got, err := j.Usage(t.Context(), tt.tenant, tt.context, tt.quota); got != tt.want || err != nil {
 				t.Errorf("%+v: %d, %v", tt, got, err)
@@ -102,7 +102,7 @@ func TestJournal_Usage_settled(t *testing.T) {
 			t.Helper()
 			n++
 			must(t, j.Record(t.Context(), opt.Batch{ObjectiveID: o.ID, Source: fmt.Sprint("s", n), Events: []opt.Event{
-				{N: 1, Kind: opt.UsageAdded, At: a2a.At(at), Usage: &opt.Usage{Calls: 1}},
+				{N: 1, Kind: opt.UsageAdded, At: a2a.At(at), Usage: &opt.Usage{Calls: 1, Ran: 1}},
 			}}))
 		}
 		check := func(what string, q access.Quota, want int64) {
@@ -111,7 +111,7 @@ func TestJournal_Usage_settled(t *testing.T) {
 				t.Errorf("%s: %s is %d, %v, want %d", what, q, got, err, want)
 			}
 		}
-		quotas := []access.Quota{"calls-in-all", "calls-per-month", "calls-per-day", "context-calls-in-all", "context-calls-per-day"}
+		quotas := []access.Quota{"calls-in-all", "calls-per-month", "calls-per-day", "context-calls-in-all", "context-calls-per-day", "time-in-all", "context-time-per-day"}
 		for hours := range 6 {
 			uses(now.Add(-time.Duration(hours) * time.Hour))
 		}
@@ -158,6 +158,30 @@ func TestJournal_Usage_sealed(t *testing.T) {
 			t.Errorf("%d blocks are counted, want 17", got/block)
 		}
 	})
+}
+
+// Contexts that callers name push no sums of others out.
+func TestJournal_Usage_named(t *testing.T) {
+	j, o := openFile(t, ""), newObjective()
+	begin(t, j, o)
+	n := 0
+	check := func(what string, want int64) {
+		t.Helper()
+		n++
+		late := opt.Event{N: 1, Kind: opt.UsageAdded, At: a2a.At(time.Now().Add(-time.Hour)), Usage: &opt.Usage{Calls: 1}}
+		must(t, j.Record(t.Context(), opt.Batch{ObjectiveID: o.ID, Source: fmt.Sprint("s", n), Events: []opt.Event{late}}))
+		if got, err := j.Usage(t.Context(), tenant, o.ContextID, "context-calls-in-all"); got != want || err != nil {
+			t.Errorf("%s: %d, %v, want %d", what, got, err, want)
+		}
+	}
+	check("added up", 1)
+	check("not again", 1)
+	for i := range 10_000 {
+		if got, err := j.Usage(t.Context(), tenant, fmt.Sprint("named-", i), "context-calls-in-all"); got != 0 || err != nil {
+			t.Fatal(got, err)
+		}
+	}
+	check("after others", 1)
 }
 
 // A tenant has as many notices in an hour as its limit says, also if several processes send

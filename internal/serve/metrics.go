@@ -43,8 +43,8 @@ func (r measuredRecorder) Record(ctx context.Context, batches ...opt.Batch) erro
 // that recorded it.
 func countUsage(m *metrics.Metrics, r journal.Recorded) {
 	for _, e := range r.Events {
-		if e.Kind == opt.UsageAdded && e.Usage.Calls == 0 {
-			m.Used(e.Usage.Model, e.Usage.Input, e.Usage.Output, int64(e.Usage.Cost))
+		if u := e.Usage; e.Kind == opt.UsageAdded && u.Calls == 0 && !u.TimeAlone() {
+			m.Used(u.Model, u.Input, u.Output, int64(u.Cost))
 		}
 	}
 }

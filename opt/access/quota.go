@@ -66,7 +66,7 @@ func (q Quotas) With(texts ...string) (Quotas, error) {
 			limit, ok = spending.Parse(text[at+1:])
 		}
 		if !ok || !spent && !slices.Contains(AllQuotas, of.quota) {
-			return q, fmt.Errorf("%q is not QUOTA=N or TENANT:QUOTA=N, such as open-gates=500, with one of %v or such as cost-per-day, tokens-per-month and context-calls-in-all, and 0 for no limit", text, AllQuotas)
+			return q, fmt.Errorf("%q is not QUOTA=N or TENANT:QUOTA=N, such as open-gates=500, with one of %v or such as cost-per-day=50, time-per-month=90h and context-calls-in-all=9, and 0 for no limit", text, AllQuotas)
 		}
 		out.limits[of] = limit
 	}

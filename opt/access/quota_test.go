@@ -13,7 +13,7 @@ import (
 
 func TestQuotas(t *testing.T) {
 	before := access.DefaultQuotas()
-	q, err := before.With("open-gates=500", "acme:open-gates=50", "a:b:open-gates=0", "stored-bytes=2GiB", "cost-per-day=2.5", "acme:context-tokens-in-all=9", "acme:stored-bytes=7")
+	q, err := before.With("open-gates=500", "acme:open-gates=50", "a:b:open-gates=0", "stored-bytes=2GiB", "cost-per-day=2.5", "acme:context-tokens-in-all=9", "acme:stored-bytes=7", "time-per-day=1d8h", "acme:time-per-day=0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,6 +32,8 @@ func TestQuotas(t *testing.T) {
 		{q, "acme", access.RunningTasks, 0},
 		{q, "globex", "cost-per-day", 2_500_000},
 		{q, "acme", "context-tokens-in-all", 9},
+		{q, "globex", "time-per-day", 32 * 3600},
+		{q, "acme", "time-per-day", 0},
 		{before, "acme", access.OpenGates, 10_000}, // it has not changed
 		{access.Quotas{}, "acme", access.OpenGates, 0},
 	} {
@@ -39,7 +41,7 @@ func TestQuotas(t *testing.T) {
 			t.Errorf("%s of %s: %d, want %d", tt.quota, tt.tenant, got, tt.want)
 		}
 	}
-	for _, wrong := range []string{"", "open-gates", "open-gates=", "open-gates=-1", "open-gates=1GiB", "stored-bytes=9000000TiB", "gates=1", "=1", ":open-gates=1", "open-gates=1=2", "cost-per-day=x", "cost-per-day=-1", "tokens-per-day=1.5", "time-per-day=1", "tokens-per-week=1"} {
+	for _, wrong := range []string{"", "open-gates", "open-gates=", "open-gates=-1", "open-gates=1GiB", "stored-bytes=9000000TiB", "gates=1", "=1", ":open-gates=1", "open-gates=1=2", "cost-per-day=x", "cost-per-day=-1", "tokens-per-day=1.5", "time-per-day=1", "time-per-day=-1h", "time-per-day=1ms", "tokens-per-week=1"} {
 		if _, err := before.With(wrong); err == nil || !strings.Contains(err.Error(), "open-objectives") {
 			t.Errorf("%q: %v, want an error that lists the quotas", wrong, err)
 		}
@@ -67,7 +69,7 @@ func TestSpending(t *testing.T) {
 // Of the quotas that are used up, the one that lasts the longest is named, with its end: the next midnight, or the next
 // month in UTC, or never by itself.
 func TestUses(t *testing.T) {
-	q, err := access.Quotas{}.With("cost-per-day=50", "tokens-per-month=5", "acme:calls-in-all=1", "context-questions-per-day=2")
+	q, err := access.Quotas{}.With("cost-per-day=50", "tokens-per-month=5", "acme:calls-in-all=1", "context-questions-per-day=2", "context-time-in-all=8h")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,6 +83,7 @@ func TestUses(t *testing.T) {
 		"below":      {"acme", map[access.Quota]int64{"cost-per-day": 49_999_999, "tokens-per-month": 4}, ""},
 		"a day":      {"acme", map[access.Quota]int64{"cost-per-day": 50_000_000}, "Waits for the quota cost-per-day of the tenant: 50.00 of 50.00 used, " + midnight},
 		"a context":  {"globex", map[access.Quota]int64{"context-questions-per-day": 3, "calls-in-all": 9}, "Waits for the quota context-questions-per-day of the context: 3 of 2 used, " + midnight},
+		"the time":   {"globex", map[access.Quota]int64{"context-time-in-all": 100_800}, "Waits for the quota context-time-in-all of the context: 1 d 4 h of 8 h used, until the limit is raised."},
 		"the longer": {"acme", map[access.Quota]int64{"cost-per-day": 60_000_000, "calls-in-all": 1, "tokens-per-month": 9}, "Waits for the quota calls-in-all of the tenant: 1 of 1 used, until the limit is raised."},
 	} {
 		uses, err := q.Uses(tt.tenant, q.Spent(tt.tenant), now, func(of access.Quota) (int64, error) { return tt.used[of], nil })

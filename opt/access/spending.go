@@ -2,6 +2,7 @@ package access
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,7 +22,7 @@ type Spending struct {
 
 // Kinds and periods of [Spending]. Days and months are those of UTC.
 var (
-	spendKinds   = []string{"tokens", "cost", "questions", "calls"}
+	spendKinds   = []string{"tokens", "cost", "questions", "calls", "time"}
 	spendPeriods = []string{"per-day", "per-month", "in-all"}
 )
 
@@ -58,15 +59,26 @@ func (s Spending) Begins(now time.Time) (begin, end time.Time) {
 	return begin, end
 }
 
-// Amount returns what counts of a usage: the cost in millionths.
+// Amount returns what counts of a usage: the cost in millionths, the time in seconds.
 func (s Spending) Amount(u opt.Usage) int64 {
-	return map[string]int64{"tokens": u.Input + u.Output, "cost": int64(u.Cost), "questions": u.Questions, "calls": u.Calls}[s.Kind]
+	return map[string]int64{"tokens": u.Input + u.Output, "cost": int64(u.Cost), "questions": u.Questions, "calls": u.Calls, "time": u.Ran}[s.Kind]
 }
 
 // Text returns an amount for people.
 func (s Spending) Text(n int64) string {
-	if s.Kind == "cost" {
+	if s.Kind == "time" {
+		return opt.InUnits(1000*n, math.MaxInt64)
+	}
+	return s.Written(n)
+}
+
+// Written returns an amount as [Spending.Parse] reads it.
+func (s Spending) Written(n int64) string {
+	switch s.Kind {
+	case "cost":
 		return opt.Money(n).String()
+	case "time":
+		return strconv.FormatInt(n, 10) + "s"
 	}
 	return strconv.FormatInt(n, 10)
 }
@@ -107,12 +119,16 @@ func (u Use) End() string {
 
 // Parse reads an amount, and reports whether it is one of 0 or more.
 func (s Spending) Parse(text string) (n int64, ok bool) {
-	if s.Kind != "cost" {
-		return ParseAmount(text, false)
+	switch s.Kind {
+	case "cost":
+		var cost opt.Money
+		err := cost.UnmarshalText([]byte(text))
+		return int64(cost), err == nil && cost >= 0
+	case "time":
+		d, err := opt.ParseSpan(text)
+		return int64(d / time.Second), err == nil && d >= 0 && (d == 0 || d >= time.Second)
 	}
-	var cost opt.Money
-	err := cost.UnmarshalText([]byte(text))
-	return int64(cost), err == nil && cost >= 0
+	return ParseAmount(text, false)
 }
 
 // Spent lists the quotas of what work uses that limit a tenant, in a stable order.

@@ -17,6 +17,8 @@ type TaskStates struct {
 	Memos   map[string]opt.Memo  `json:"memos,omitempty"`   // of executors
 	Spent   map[string]opt.Usage `json:"spent,omitempty"`   // what they have used
 	Limited bool                 `json:"limited,omitempty"` // an executor has a budget for the objective
+	Clocks  map[string]Clock     `json:"clocks,omitempty"`  // of attempts under way
+	Ran     int64                `json:"ran,omitempty"`     // milliseconds of others, less than a second, which no event counts
 }
 
 // use counts what a task has used.
@@ -257,6 +259,7 @@ func holdBack(j job, text string) {
 		return
 	}
 	w.Quota = true
+	j.restart()
 	show(j, opt.HeldByQuota, text)
 }
 
@@ -350,6 +353,7 @@ func (j job) ended(in Ended) {
 	t, w, out := j.task, j.work(), in.Outcome
 	stopped, answered := w.end(), w.AtGate && t.Gate == nil
 	e := opt.Event{Round: w.Round, Attempt: w.Attempt, Leg: w.Leg, Try: out.Try}
+	j.lap(out.Ran)
 	if w.Elsewhere == nil && !answered {
 		j.remember(out, e)
 	}

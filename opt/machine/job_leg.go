@@ -149,6 +149,7 @@ func show(j job, reason, text string) {
 // hold it back, since it is not new work.
 func (j job) beginReturning() {
 	w := j.work()
+	j.lap(0)
 	if !w.Waiting { // else the leg before has made room for it
 		w.Leg++
 	}
@@ -230,6 +231,7 @@ func (j job) cancels() bool { return j.kept.Memos[j.task.ID].OnCancel }
 // closes the gate of the task.
 func (j job) beginCanceling(by opt.Event) {
 	t, w := j.task, j.work()
+	j.lap(0)
 	if w == nil || w.AtGate || w.Held {
 		w = &Work{Round: t.Gates + 1, Attempt: 1}
 		j.kept.Work[t.ID] = w

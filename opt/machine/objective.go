@@ -68,7 +68,7 @@ func RestoreObjective(kept opt.Kept, idleFor int64, rules int) *Objective {
 // State.Rules. A run has the version that its input names, so that each replay has the
 // same, and the next run of the same work, too: a list in order under an earlier version may
 // be none under a later one.
-const Rules = 33
+const Rules = 34
 
 // rulesChain is the version of the rules from which on a plan records its decisions
 // in a chain.
@@ -160,6 +160,9 @@ const rulesReorder = 30
 
 // rulesCheck is the version of the rules from which on an objective has it checked that a plan is gone.
 const rulesCheck = 33
+
+// rulesTime is the version of the rules from which on plans count how long their tasks run.
+const rulesTime = 34
 
 func (m *Objective) commands() commands { return commands{&m.State, m.now, m} }
 

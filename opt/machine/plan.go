@@ -186,6 +186,7 @@ func (m *Plan) settle(in Input) {
 		again = (begin || opened && m.State.opens()) && m.beginTasks() || again
 		again = m.State.yield() || again
 	}
+	countTime(m, in)
 	m.State.makeReport(m.now)
 }
 

@@ -23,6 +23,10 @@ func TestRun_quotasOfUse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	times, err := access.Quotas{}.With("time-per-day=30m", "context-time-in-all=1h")
+	if err != nil {
+		t.Fatal(err)
+	}
 	cost, _ := access.Quota("cost-per-day").Spending()
 	work := rehearse.Work{Takes: rehearse.SpreadOf(20 * time.Minute), Cost: rehearse.SpreadOf(opt.Money(3_000_000))}
 	late := time.Date(2026, 3, 1, 23, 30, 0, 0, time.UTC)
@@ -34,6 +38,7 @@ func TestRun_quotasOfUse(t *testing.T) {
 		"over midnight": {rehearse.Assumptions{Quotas: quotas, At: late}, ""},
 		"with others":   {rehearse.Assumptions{Used: []access.Use{{Spending: cost, Used: 3_000_000, Limit: 5_000_000}}, At: late}, "cost-per-day at 20m0s: 6.00 of 5.00 used: what comes then waits until 2026-03-02 00:00 UTC."},
 		"of contexts":   {rehearse.Assumptions{Quotas: contexts, Used: []access.Use{{Spending: cost, Limit: 7_000_000}}}, "context-cost-in-all at 20m0s: 3.00 of 2.00 used: what comes then waits until the limit is raised."},
+		"of time":       {rehearse.Assumptions{Quotas: times}, "time-per-day at 40m0s: 40 min of 30 min used: what comes then waits until 2000-01-02 00:00 UTC."},
 		"room":          {rehearse.Assumptions{Quotas: quotas, Used: []access.Use{{Spending: cost, Limit: 7_000_000}}}, ""},
 	} {
 		tt.a.Executors = map[string]rehearse.Work{"": work}

@@ -48,7 +48,7 @@ func (w Workforce) WaitOf(spans []Span, now a2a.Time) string {
 	if q.Waiting == 1 {
 		wait = "task waits"
 	}
-	return fmt.Sprintf("Waits for a worker of the queue of %s, where %s %s for up to %s, or has just got one", q.Of, opt.Grouped(q.Waiting), wait, Duration(q.Oldest.Milliseconds()))
+	return fmt.Sprintf("Waits for a worker of the queue of %s, where %s %s for up to %s, or has just got one", q.Of, opt.Grouped(q.Waiting), wait, opt.InUnits(q.Oldest.Milliseconds(), 10))
 }
 
 // A QueueLoad is how much waits in a task queue.

@@ -16,6 +16,7 @@ type Usage struct {
 	Cost         string `json:"cost,omitempty"`      // a decimal, in the currency of the operator's prices, as of the time of use
 	Questions    int64  `json:"questions,omitempty"` // gates at which people were asked
 	Calls        int64  `json:"calls,omitempty"`     // tasks that were handed over to other agents
+	Seconds      int64  `json:"seconds,omitempty"`   // in which tasks ran, all of them added up
 	Limit        *Limit `json:"budget,omitempty"`    // of the latest attempt
 }
 
@@ -53,7 +54,7 @@ func UsageOf(u opt.Used) *Usage {
 }
 
 func usageOf(u opt.Usage) Usage {
-	return Usage{InputTokens: u.Input, CachedTokens: u.Cached, OutputTokens: u.Output, Cost: amount(u.Cost), Questions: u.Questions, Calls: u.Calls}
+	return Usage{InputTokens: u.Input, CachedTokens: u.Cached, OutputTokens: u.Output, Cost: amount(u.Cost), Questions: u.Questions, Calls: u.Calls, Seconds: u.Ran}
 }
 
 func amount(m opt.Money) string {
@@ -113,5 +114,16 @@ func (u *Usage) String() string {
 	}
 	counted(u.Questions, limit.Questions, "questions")
 	counted(u.Calls, limit.Calls, "calls")
+	if ran := u.Time(); ran != "" {
+		text += ", ran " + ran
+	}
 	return text
+}
+
+// Time returns how long tasks ran in words; "" if that is no whole second.
+func (u *Usage) Time() string {
+	if u.Seconds == 0 {
+		return ""
+	}
+	return opt.InUnits(1000*u.Seconds, 10)
 }

@@ -13,14 +13,14 @@ type QuotaList struct {
 // A Quota is how much of one is used. At its limit new work is refused, and next steps wait.
 type Quota struct {
 	Quota string   `json:"quota"` // such as cost-per-day
-	Used  string   `json:"used"`  // a number; of costs a decimal in the currency of the operator's prices
+	Used  string   `json:"used"`  // a number; of costs a decimal in the currency of the operator's prices, of time seconds such as 90s
 	Limit string   `json:"limit"`
 	Until a2a.Time `json:"until,omitzero"` // the end of the day or the month, when the next one begins; none for a quota in all
 }
 
 // QuotaOf returns u.
 func QuotaOf(u access.Use) Quota {
-	return Quota{Quota: string(u.Quota), Used: u.Text(u.Used), Limit: u.Text(u.Limit), Until: a2a.At(u.Until)}
+	return Quota{Quota: string(u.Quota), Used: u.Written(u.Used), Limit: u.Written(u.Limit), Until: a2a.At(u.Until)}
 }
 
 // Use returns q as the model has it; ok is false if it is none that this program knows.

@@ -20,7 +20,7 @@ func courses(events []opt.Event) map[string][]string {
 	for _, e := range events {
 		of := strings.ReplaceAll(cmp.Or(e.TaskID, e.PlanID, "objective"), hex, "")
 		switch whole, ended := e.PlanID == "" || e.TaskID == "", endsIn(e); {
-		case e.Verdict == opt.NotWaiting, e.Kind == opt.TaskTaken: // it came too late; a worker may be busy
+		case e.Verdict == opt.NotWaiting, e.Kind == opt.TaskTaken, e.Kind == opt.UsageAdded && e.Usage.TimeAlone(): // it came too late; a worker may be busy, or slow
 		case whole && ended && e.To != "completed":
 			out[of] = []string{e.To}
 		case whole && !ended && (e.Kind == opt.TaskMoved || e.Kind == opt.PlanMoved || e.Kind == opt.ObjectiveMoved):

@@ -114,6 +114,7 @@ type planFacts struct {
 	attemptsUsed map[int]opt.Usage          // by attempt at the plan, when its last step began
 	spend        int                        // how many legs have spent at a time, at most
 	ordered      bool                       // a client has changed the order of its tasks
+	at           int64                      // when it got its latest input
 }
 
 // plan returns the facts about a plan.
@@ -133,7 +134,7 @@ func (p *planFacts) copied() *planFacts {
 	return &planFacts{
 		endedAt: maps.Clone(p.endedAt), attempts: maps.Clone(p.attempts), over: maps.Clone(p.over), chains: maps.Clone(p.chains),
 		accepted: each(p.accepted, slices.Clone[[][2]string]), sending: each(p.sending, lists), sentBack: each(p.sentBack, lists),
-		notesAt: each(p.notesAt, maps.Clone[map[string]bool]), gates: each(p.gates, duplicate), legs: each(p.legs, duplicate), asked: maps.Clone(p.asked), rounds: maps.Clone(p.rounds), spend: p.spend, attemptsUsed: maps.Clone(p.attemptsUsed), ordered: p.ordered,
+		notesAt: each(p.notesAt, maps.Clone[map[string]bool]), gates: each(p.gates, duplicate), legs: each(p.legs, duplicate), asked: maps.Clone(p.asked), rounds: maps.Clone(p.rounds), spend: p.spend, attemptsUsed: maps.Clone(p.attemptsUsed), ordered: p.ordered, at: p.at,
 	}
 }
 
@@ -161,6 +162,8 @@ type leg struct {
 	owed     bool      // the round must end with it
 	needs    opt.Usage // of the next leg
 	calls    int64     // of other agents, in its legs
+	ran      int64     // milliseconds
+	open     int64     // of these, in the leg that runs
 }
 
 // leg returns the record of an A2A task.

@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"strings"
+
 	"longhaul/opt"
 	"longhaul/opt/machine"
 )
@@ -183,5 +185,75 @@ func cancelsElsewhere(w *world, r *run, e opt.Event) {
 	}
 	if l := w.facts.plan(r.id).leg(e.TaskID); l.onCancel && !l.canceled {
 		w.fail("legs", "%s is canceled, and its work elsewhere is not", w.name(e.TaskID))
+	}
+}
+
+// passes adds what has passed since the input before to the time that the tasks of a plan ran: those that an activity
+// works on, or whose next leg a timer begins.
+func passes(r *run, now int64, in machine.Input) {
+	h, ok := r.m.(planHost)
+	if !ok {
+		return
+	}
+	f, wants := r.w.facts.plan(r.id), h.Wants()
+	dt := now - f.at
+	f.at = now
+	for _, t := range h.p.State.Plan.Tasks {
+		l := f.leg(t.A2AID())
+		for _, a := range wants.Activities {
+			if works := a.Kind == machine.RunTask || a.Kind == machine.Elsewhere; a.Of == t.ID && works && !h.p.State.Work[t.ID].Quota {
+				l.pass(dt, a, in)
+			}
+		}
+		for _, timer := range wants.Timers {
+			if strings.HasPrefix(timer.Key, "retry:"+t.A2AID()+":") && t.State == opt.TaskWorking && l.parks > 0 {
+				l.ran += dt
+			}
+		}
+	}
+}
+
+// pass adds the time until an input to that of the activity of a leg. What passed until a quota has sent it back does
+// not count.
+func (l *leg) pass(dt int64, a machine.Activity, in machine.Input) {
+	l.ran, l.open = l.ran+dt, l.open+dt
+	switch in := in.(type) {
+	case machine.Held:
+		if in.Key == a.Key && !a.Stop { // else it ends at once
+			l.ran, l.open = l.ran-l.open, 0
+		}
+	case machine.Ended:
+		if in.Key == a.Key {
+			l.open = 0
+		}
+	}
+}
+
+// ranAsLong: the journal has how long the tasks of a plan ran, except for less than a second of each attempt.
+func ranAsLong(w *world, r *run, s *machine.PlanState) {
+	if s.Rules < 34 || w.facts.cut[r.id] || s.Forgotten || s.Foreign {
+		return
+	}
+	f, ran, recorded := w.facts.plan(r.id), int64(0), int64(0)
+	for _, l := range f.legs {
+		ran += l.ran
+	}
+	for _, c := range s.Clocks {
+		if recorded += c.Ran; !c.Since.IsZero() {
+			recorded += f.at - c.Since.Millis()
+		}
+	}
+	for source, events := range w.journal.sources {
+		if id, _ := opt.SplitRoot(source); id != r.id {
+			continue
+		}
+		for _, content := range events {
+			if e := event(content); e.Kind == opt.UsageAdded {
+				recorded += 1000 * e.Usage.Ran
+			}
+		}
+	}
+	if lost := ran - recorded; lost < 0 || lost >= 1000*int64(s.Plan.Run+1) {
+		w.fail("time", "the tasks of %s ran for %d ms, and the journal has %d", w.name(r.id), ran, recorded)
 	}
 }

@@ -263,6 +263,17 @@ var mutations = []mutation{
 	{"a leg that needs more counts as one that takes work in", "job.go", "w.Collects = w.Leg > 0 && w.Needs == opt.Usage{} &&", "w.Collects = w.Leg > 0 &&"},
 	{"a leg that takes work in waits for quotas", "job.go", "w.Collects = w.Leg > 0 &&", "w.Collects = false &&"},
 	{"a human task asks without room in the quotas", "plan_gate.go", "(stands || asked == nil && countsQuestions(s))", "stands"},
+	{"what passes until a quota sends a step back counts as time", "job.go", "\tj.restart()\n", ""},
+	{"an attempt that fails has taken no time", "job.go", "\tj.lap(out.Ran)\n", "\tif in.Failed == nil {\n\t\tj.lap(out.Ran)\n\t} else {\n\t\tj.restart()\n\t}\n"},
+	{"the measure of a worker is not the time of a leg", "clock.go", "c.Ran += measured", "c.Ran += now.Millis() - c.Since.Millis()"},
+	{"the wait at a gate counts as time", "clock.go", " && !w.AtGate", ""},
+	{"the wait between two legs takes no time", "clock.go", "w.Waiting && w.Leg > 0 &&", "false && w.Leg > 0 &&"},
+	{"the wait for another attempt counts as time", "clock.go", "w.Waiting && w.Leg > 0 &&", "w.Waiting &&"},
+	{"a wait that a callback ends takes no time", "job_leg.go", "\tj.lap(0)\n\tif !w.Waiting {", "\tif !w.Waiting {"},
+	{"a cancel has the wait before it take no time", "job_leg.go", "\tj.lap(0)\n\tif w == nil ||", "\tif w == nil ||"},
+	{"less than a second is lost with each task", "clock.go", "= sum%1000, 0", "= 0, 0"},
+	{"an attempt that goes on is counted with its end alone", "clock.go", " && c.Ran < latestCount", ""},
+	{"a reset counts what has passed since", "clock.go", "if rewound {", "if false {"},
 	{"a link counts as begun by the run that goes on", "objective_state.go", "next.Own = false", "next.Own = true"},
 }
 

@@ -30,8 +30,9 @@ func checkRest(w *world) {
 		}
 	}
 	for _, r := range w.latest {
-		if h, ok := r.m.(planHost); ok && !r.terminated {
+		if h, ok := r.m.(planHost); ok && !r.terminated && !setAside(w, r) {
 			usedOnce(w, r, &h.p.State)
+			ranAsLong(w, r, &h.p.State)
 		}
 	}
 	rowsEqualStates(w)
@@ -39,12 +40,14 @@ func checkRest(w *world) {
 	allJudged(w)
 }
 
-// usedOnce: the journal has all that the tasks of a plan have used in an attempt, once. An epoch that a
-// reset has ended has used something, too, and a plan whose objective an operator has ended or reset.
+// setAside reports whether the journal may have more than a plan: an epoch that a reset has ended has used something, too,
+// and a plan whose objective an operator has ended or reset.
+func setAside(w *world, r *run) bool {
+	return w.journal.rows[r.objective] == nil || w.facts.cut[r.objective] || w.facts.resets[r.id]+w.facts.resets[r.objective] > 0
+}
+
+// usedOnce: the journal has all that the tasks of a plan have used in an attempt, once.
 func usedOnce(w *world, r *run, s *machine.PlanState) {
-	if w.journal.rows[r.objective] == nil || w.facts.cut[r.objective] || w.facts.resets[r.id]+w.facts.resets[r.objective] > 0 {
-		return
-	}
 	var spent, recorded int64
 	for _, u := range s.Spent {
 		spent += u.Input

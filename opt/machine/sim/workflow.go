@@ -53,6 +53,7 @@ func (o observed) Handle(now a2a.Time, in machine.Input) []opt.Event {
 	if _, begin := in.(machine.Begin); !begin {
 		r.w.logInput(r, in)
 	}
+	passes(r, now.Millis(), in)
 	beforeInput(r.w, r, in)
 	events := r.m.Handle(now, in)
 	for _, e := range events {
