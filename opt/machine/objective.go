@@ -68,7 +68,7 @@ func RestoreObjective(kept opt.Kept, idleFor int64, rules int) *Objective {
 // State.Rules. A run has the version that its input names, so that each replay has the
 // same, and the next run of the same work, too: a list in order under an earlier version may
 // be none under a later one.
-const Rules = 30
+const Rules = 32
 
 // rulesChain is the version of the rules from which on a plan records its decisions
 // in a chain.
@@ -157,6 +157,10 @@ const rulesClocks = 28
 
 // rulesReorder is the version of the rules from which on clients may change the order of tasks that have not begun.
 const rulesReorder = 30
+
+// rulesBusy is the version of the rules from which on a plan that asks for a raise of its own budget leaves it to others to
+// ask for one of the budget that they share.
+const rulesBusy = 32
 
 func (m *Objective) commands() commands { return commands{&m.State, m.now, m} }
 
