@@ -158,6 +158,10 @@ const rulesClocks = 28
 // rulesReorder is the version of the rules from which on clients may change the order of tasks that have not begun.
 const rulesReorder = 30
 
+// rulesLookAgain is the version of the rules from which on a human task whose question has waited for a budget looks for
+// standing decisions and for room in the quotas again.
+const rulesLookAgain = 32
+
 // rulesBusy is the version of the rules from which on a plan that asks for a raise of its own budget leaves it to others to
 // ask for one of the budget that they share.
 const rulesBusy = 32

@@ -252,6 +252,7 @@ var mutations = []mutation{
 	{"a leg that needs more counts as one that takes work in", "job.go", "w.Collects = w.Leg > 0 && w.Needs == opt.Usage{} &&", "w.Collects = w.Leg > 0 &&"},
 	{"a leg that takes work in waits for quotas", "job.go", "w.Collects = w.Leg > 0 &&", "w.Collects = false &&"},
 	{"a human task asks without room in the quotas", "plan_gate.go", "(stands || asked == nil && countsQuestions(s))", "stands"},
+	{"a question that has waited for a budget opens without room in the quotas", "job.go", "return nil\n\t}\n\treturn &opt.StandingUse{}", "_ = rules\n\t}\n\treturn &opt.StandingUse{}"},
 	{"a link counts as begun by the run that goes on", "objective_state.go", "next.Own = false", "next.Own = true"},
 }
 
