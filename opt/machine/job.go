@@ -55,6 +55,7 @@ type Work struct {
 	AtGate    bool           `json:"atGate,omitempty"`    // the legs watch work elsewhere while the task waits at a gate
 	Opens     bool           `json:"opens,omitempty"`     // the activity looks for a standing decision about the gate that is about to open
 	Asked     *opt.Gate      `json:"asked,omitempty"`     // with Opens: the gate of the executor; nil for that of the task itself
+	After     int64          `json:"after,omitempty"`     // with Opens: the event before the activity, which may look for one again later
 	Needs     opt.Usage      `json:"needs,omitzero"`      // of the next leg, which have not been counted
 	Held      bool           `json:"held,omitempty"`      // the next step, or with Opens the gate, waits for room in the budget
 	Quota     bool           `json:"quota,omitempty"`     // a quota holds the activity back, as clients know
@@ -118,6 +119,9 @@ func (w *Work) key(t *opt.Task) string {
 		key += ":cancel"
 	case w.Opens:
 		key += ":gate"
+		if w.After > 0 {
+			key += fmt.Sprintf("-%d", w.After)
+		}
 	}
 	return key
 }
@@ -297,7 +301,7 @@ func (j job) resume(may bool) bool {
 	}
 	if w.Opens {
 		j.drop()
-		j.plan.openGate(t, w.Asked, &opt.StandingUse{}) // they were looked up before it was held
+		j.plan.openGate(t, w.Asked, foundBefore(w, j.plan.facts().rules))
 		return true
 	}
 	w.Waiting, w.Running, w.Root = false, true, j.plan.leaf(t)
@@ -315,6 +319,14 @@ func (j job) resume(may bool) bool {
 		})
 	}
 	return true
+}
+
+// foundBefore returns the result of the search for a standing decision before the gate of w was held; nil to look again.
+func foundBefore(w *Work, rules int) *opt.StandingUse {
+	if w.Asked == nil && rules >= rulesLookAgain { // quotas may have less room than then
+		return nil
+	}
+	return &opt.StandingUse{}
 }
 
 // cancel cancels the task, after its activity has ended if there is one. by goes into the event
@@ -512,7 +524,11 @@ func (j job) lookUp(asked *opt.Gate) {
 	if j.task.Awaits() { // no more
 		j.move(opt.TaskWorking, opt.Event{})
 	}
-	j.kept.Work[j.task.ID] = &Work{Round: j.task.Gates + 1, Attempt: 1, Running: true, Opens: true, Asked: asked}
+	w := &Work{Round: j.task.Gates + 1, Attempt: 1, Running: true, Opens: true, Asked: asked}
+	if facts := j.plan.facts(); facts.rules >= rulesLookAgain {
+		w.After = facts.n
+	}
+	j.kept.Work[j.task.ID] = w
 }
 
 // looked opens the gate of the task, unless the standing decision that was found decides.

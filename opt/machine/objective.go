@@ -68,7 +68,7 @@ func RestoreObjective(kept opt.Kept, idleFor int64, rules int) *Objective {
 // State.Rules. A run has the version that its input names, so that each replay has the
 // same, and the next run of the same work, too: a list in order under an earlier version may
 // be none under a later one.
-const Rules = 34
+const Rules = 35
 
 // rulesChain is the version of the rules from which on a plan records its decisions
 // in a chain.
@@ -163,6 +163,14 @@ const rulesCheck = 33
 
 // rulesTime is the version of the rules from which on plans count how long their tasks run.
 const rulesTime = 34
+
+// rulesLookAgain is the version of the rules from which on a human task whose question has waited for a budget looks for
+// standing decisions and for room in the quotas again.
+const rulesLookAgain = 35
+
+// rulesBusy is the version of the rules from which on a plan that asks for a raise of its own budget leaves it to others to
+// ask for one of the budget that they share.
+const rulesBusy = 35
 
 func (m *Objective) commands() commands { return commands{&m.State, m.now, m} }
 

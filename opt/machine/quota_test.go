@@ -116,6 +116,38 @@ func TestPlan_questions(t *testing.T) {
 	}
 }
 
+// A question that has waited for a budget is looked at again: there may be no room in the quotas any more. Under earlier
+// rules it was not.
+func TestPlan_questionsHeld(t *testing.T) {
+	for rules, looks := range map[int]int{31: 0, machine.Rules: 1} {
+		b := newBudgeted(t, `{"questions":0}`, &opt.Task{})
+		s := &b.m.State
+		s.Rules, s.Plan.Limits.CountsQuestions = rules, true
+		s.Plan.Tasks = append(s.Plan.Tasks, &opt.Task{
+			ID: task(1, 1), Index: 1, State: opt.TaskPending, Dependencies: []string{task(1, 0)},
+			Ask: &opt.Gate{Kind: opt.Clarification, Title: "Color?", Questions: []opt.Question{{ID: "q", Question: "Color?"}}},
+		})
+		b.end(opt.Outcome{State: opt.TaskCompleted})
+		b.want("completed working", 1)
+		first := b.m.Wants().Activities[0]
+		b.handle(machine.Looked{Key: first.Key})
+		b.handle(machine.Begin{})
+		b.want("completed budget", 0)
+		if b.answer(1, opt.Reply{Action: opt.Accept}); len(b.m.Wants().Activities) != looks {
+			t.Fatalf("%d: %+v is wanted", rules, b.m.Wants())
+		}
+		for _, again := range b.m.Wants().Activities {
+			if again.Kind != machine.LookUp || again.Key == first.Key || b.held("2 of 2") != 1 {
+				t.Errorf("%d: %+v is wanted", rules, again)
+			}
+			b.handle(machine.Looked{Key: again.Key})
+		}
+		if b.gate(1).Budget {
+			t.Errorf("%d: it asks %+v", rules, b.gate(1))
+		}
+	}
+}
+
 // A gate at which a leg watches the work elsewhere stays open, also if a quota holds that leg back: a run under earlier
 // rules may have begun it.
 func TestPlan_heldAtGate(t *testing.T) {

@@ -65,9 +65,9 @@ func (p *sharer) rest(k int) int64 {
 	return max(p.room[k]-p.spent[k], 0)
 }
 
-// asks reports whether the plan asks for a raise.
-func (p *sharer) asks() bool {
-	return slices.ContainsFunc(p.plan.Report.Open, func(g *opt.Gate) bool { return g.Budget && !g.OfPlan })
+// asks reports whether the plan asks for a raise, or for one of the budget of the plan alone.
+func (p *sharer) asks(own bool) bool {
+	return slices.ContainsFunc(p.plan.Report.Open, func(g *opt.Gate) bool { return g.Budget && g.OfPlan == own })
 }
 
 // short reports whether the plan has held steps, for which others may leave it more, and needs returns what these need.
@@ -209,7 +209,7 @@ func (of shares) help(short []*sharer, i int) *share {
 	if given != p.room {
 		return &share{p.plan.ID, given, p.link.Directive.Wait}
 	}
-	if to == nil && !p.asks() {
+	if to == nil && !p.asks(false) && !of.busy(p) {
 		to = of.leave(p, short[:i])
 	}
 	return to
@@ -222,12 +222,15 @@ func (p *sharer) without(k int, amount int64) *share {
 	return &share{p.plan.ID, room, p.link.Directive.Wait}
 }
 
+// busy reports whether p cannot ask for a raise now: it asks for one of its own budget.
+func (of shares) busy(p *sharer) bool { return of.state.Rules >= rulesBusy && p.asks(true) }
+
 // leave returns the change by which p may ask for a raise in the end, nil if another plan asks, or one before it may.
 func (of shares) leave(p *sharer, before []*sharer) *share {
 	for _, other := range of.plans {
 		switch {
 		case other == p:
-		case other.asks(), !other.link.Directive.Wait && slices.Contains(before, other):
+		case other.asks(false), !other.link.Directive.Wait && slices.Contains(before, other) && !of.busy(other):
 			return nil
 		case !other.link.Directive.Wait:
 			return &share{other.plan.ID, other.room, true}

@@ -352,6 +352,27 @@ func TestObjective_sharesReplaced(t *testing.T) {
 	}
 }
 
+// A plan that asks for a raise of its own budget lets another one ask for that of the request.
+func TestObjective_sharesBusy(t *testing.T) {
+	s := newSharing(t, 2)
+	own := func(r *opt.Report) { r.Open = []*opt.Gate{{ID: "g", Budget: true, OfPlan: true}} }
+	s.report(2, 10, 0)
+	s.report(1, 10, 1, own)
+	s.want("p1 10, p2 10 wait")
+	s.report(2, 10, 1)
+	s.want("p1 10 wait ?, p2 10 wait")
+	s.report(1, 10, 1, own)
+	s.want("p1 10 wait, p2 10 ?")
+	s.report(2, 10, 1)
+	s.report(1, 10, 1, own)
+	s.want("p1 10 wait, p2 10")
+	s.report(2, 10, 0)
+	s.report(1, 10, 1)
+	s.want("p1 10 wait, p2 10 wait ?")
+	s.report(2, 10, 0)
+	s.want("p1 10 ?, p2 10 wait")
+}
+
 // A plan that also needs what nothing limits may ask for the rest in the end.
 func TestObjective_sharesUnlimited(t *testing.T) {
 	s := newSharing(t, 2)

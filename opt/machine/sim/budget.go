@@ -193,6 +193,9 @@ func asksWithin(w *world, r *run, e opt.Event) {
 	h, ok := r.m.(planHost)
 	if ok && e.Gate != nil {
 		asksOnce(w, &h.p.State)
+		if e.Gate.Budget && h.p.State.Rules >= 35 { // a question that waits for it is looked at again
+			delete(w.facts.looked, e.TaskID)
+		}
 	}
 	if !ok || e.Gate == nil || e.Gate.Budget || e.From == e.To {
 		return

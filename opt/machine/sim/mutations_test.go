@@ -194,7 +194,8 @@ var mutations = []mutation{
 	{"a rest goes to and fro between plans that are short", "share.go", "other.needs()[k] > 0", "false"},
 	{"a plan that is short asks for no raise", "share.go", "\t\tto = of.leave(p, short[:i])\n", ""},
 	{"plans at the same time ask for raises", "spending.go", "return !s.state.Directive.Wait || s.state.Alone", "return true"},
-	{"leave to ask goes to others before the gate is answered", "share.go", "case other.asks(), ", "case "},
+	{"leave to ask goes to others before the gate is answered", "share.go", "case other.asks(false), ", "case "},
+	{"a plan that asks about its own budget keeps others from asking", "share.go", " && !of.busy(other):", ":"},
 	{"a plan forgets what its attempts have used", "objective_command.go", "Before: l.Before.Plus(spent)", "Before: l.Before"},
 	{"a restored plan forgets what its attempts have used", "objective.go", "Before: kept.UsedBy[p.ID]", ""},
 	{"a plan exceeds its own budget", "spending.go", "list = append(list, purse{own, ofPlan, used, used, true, true})", "_, _ = own, used"},
@@ -274,6 +275,7 @@ var mutations = []mutation{
 	{"less than a second is lost with each task", "clock.go", "= sum%1000, 0", "= 0, 0"},
 	{"an attempt that goes on is counted with its end alone", "clock.go", " && c.Ran < latestCount", ""},
 	{"a reset counts what has passed since", "clock.go", "if rewound {", "if false {"},
+	{"a question that has waited for a budget opens without room in the quotas", "job.go", "return nil\n\t}\n\treturn &opt.StandingUse{}", "_ = rules\n\t}\n\treturn &opt.StandingUse{}"},
 	{"a link counts as begun by the run that goes on", "objective_state.go", "next.Own = false", "next.Own = true"},
 }
 
