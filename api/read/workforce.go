@@ -28,20 +28,22 @@ type workforce struct {
 	at     time.Time     // of the answer; zero before there is one
 	asking chan struct{} // closed after the latest question; nil before the first one
 	asks   bool          // it is not answered yet
+	waited bool          // a page has
 }
 
 // get returns the latest answer, and whether that is about now. It waits for the first one, if that takes no longer
 // than a time.
 func (w *workforce) get(ctx context.Context, wait time.Duration) (shown.Workforce, bool) {
 	w.mu.Lock()
-	first := w.asking == nil
+	first := wait > 0 && !w.waited
+	w.waited = w.waited || first
 	if !w.asks && w.now().Sub(w.at) >= workforceAge {
 		w.asks, w.asking = true, make(chan struct{})
 		go w.renew(context.WithoutCancel(ctx), w.asking)
 	}
 	asking := w.asking
 	w.mu.Unlock()
-	if first && wait > 0 {
+	if first {
 		select {
 		case <-asking:
 		case <-time.After(wait):

@@ -263,7 +263,7 @@ func holdBack(j job, text string) {
 		return
 	}
 	w.Quota = true
-	j.restart()
+	restart(j)
 	show(j, opt.HeldByQuota, text)
 }
 
@@ -365,7 +365,7 @@ func (j job) ended(in Ended) {
 	t, w, out := j.task, j.work(), in.Outcome
 	stopped, answered := w.end(), w.AtGate && t.Gate == nil
 	e := opt.Event{Round: w.Round, Attempt: w.Attempt, Leg: w.Leg, Try: out.Try}
-	j.lap(out.Ran)
+	lap(j, out.Ran)
 	if w.Elsewhere == nil && !answered {
 		j.remember(out, e)
 	}

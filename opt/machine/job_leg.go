@@ -149,7 +149,7 @@ func show(j job, reason, text string) {
 // hold it back, since it is not new work.
 func (j job) beginReturning() {
 	w := j.work()
-	j.lap(0)
+	lap(j, 0)
 	if !w.Waiting { // else the leg before has made room for it
 		w.Leg++
 	}
@@ -231,7 +231,7 @@ func (j job) cancels() bool { return j.kept.Memos[j.task.ID].OnCancel }
 // closes the gate of the task.
 func (j job) beginCanceling(by opt.Event) {
 	t, w := j.task, j.work()
-	j.lap(0)
+	lap(j, 0)
 	if w == nil || w.AtGate || w.Held {
 		w = &Work{Round: t.Gates + 1, Attempt: 1}
 		j.kept.Work[t.ID] = w
@@ -425,4 +425,61 @@ func (p purse) askFor(held []job, due opt.Usage) bool {
 		j.inform(heldText)
 	}
 	return true
+}
+
+// runs reports whether a task runs, as a [Clock] counts it.
+func (w *Work) runs(t *opt.Task) bool {
+	switch {
+	case w == nil, t.Follow, w.Opens:
+		return false
+	case w.Running:
+		return !w.Quota
+	}
+	return w.Waiting && w.Leg > 0 && !w.Due.IsZero() && !w.AtGate
+}
+
+// lap adds to the clock of the task what passed since the lap before.
+func lap(j job, measured int64) {
+	if w := j.work(); w != nil && w.Elsewhere != nil { // no worker of ours has measured that
+		measured = 0
+	}
+	c := j.kept.Clocks[j.task.ID]
+	c.lap(j.plan.facts().now, measured)
+	setClock(j, c)
+}
+
+// setClock keeps the clock of the task.
+func setClock(j job, c Clock) {
+	if c != j.kept.Clocks[j.task.ID] && j.plan.facts().rules >= rulesTime {
+		j.kept.Clocks = made(j.kept.Clocks)
+		j.kept.Clocks[j.task.ID] = c
+	}
+}
+
+// restart drops what passed since the latest lap.
+func restart(j job) {
+	c := j.kept.Clocks[j.task.ID]
+	c.Since = a2a.Time{}
+	setClock(j, c)
+}
+
+// count starts or stops the clock of the task, and takes as many whole seconds off it as are to be counted now. spends
+// is whether an event has what its leg has used.
+func count(j job, spends bool) (seconds int64) {
+	w, id := j.work(), j.task.ID
+	c := j.kept.Clocks[id]
+	c.turn(j.plan.facts().now, w.runs(j.task))
+	setClock(j, c)
+	c, known := j.kept.Clocks[id]
+	more := w != nil && !w.Opens && (w.Running || w.Leg > 0)
+	if !known || more && !spends && c.Ran < latestCount {
+		return 0
+	}
+	sum := j.kept.Ran + c.Ran
+	if j.kept.Ran, c.Ran = sum%1000, 0; more {
+		j.kept.Clocks[id] = c
+	} else {
+		delete(j.kept.Clocks, id)
+	}
+	return sum / 1000
 }

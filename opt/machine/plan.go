@@ -297,3 +297,28 @@ func (m *Plan) cancelAtGates() (any bool) {
 	}
 	return any
 }
+
+// countTime records how long the tasks of a plan ran.
+func countTime(m *Plan, in Input) {
+	_, rewound := in.(Rewound) // the events are those of the run before
+	spent := map[string]*opt.Usage{}
+	for _, e := range m.events {
+		if e.Kind == opt.UsageAdded {
+			spent[e.TaskID] = e.Usage
+		}
+	}
+	for _, j := range m.jobs() {
+		if rewound {
+			restart(j)
+			continue
+		}
+		id := j.task.A2AID()
+		switch seconds := count(j, spent[id] != nil); {
+		case seconds == 0:
+		case spent[id] != nil:
+			spent[id].Ran = seconds
+		default:
+			m.record(opt.Event{Kind: opt.UsageAdded, TaskID: id, Usage: &opt.Usage{Ran: seconds}})
+		}
+	}
+}

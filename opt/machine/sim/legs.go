@@ -188,7 +188,7 @@ func cancelsElsewhere(w *world, r *run, e opt.Event) {
 	}
 }
 
-// passes adds what has passed since the input before to the time that the tasks of a plan ran: those that an activity
+// passes adds the time since the input before to the time that the tasks of a plan ran: those that an activity
 // works on, or whose next leg a timer begins.
 func passes(r *run, now int64, in machine.Input) {
 	h, ok := r.m.(planHost)
