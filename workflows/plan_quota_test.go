@@ -9,6 +9,7 @@ import (
 
 	"longhaul/activities"
 	"longhaul/activities/human"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/workflows"
 )
@@ -18,9 +19,7 @@ import (
 func TestPlan_quota(t *testing.T) {
 	env, log := newPlanEnv(t)
 	ask, err := human.Form{Approve: "Go on?"}.Gate()
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	spec := planOf("say {}", "")
 	spec.Tasks[1].Ask = ask
 	back := func(text string) error {
@@ -56,7 +55,5 @@ func TestPlan_quota(t *testing.T) {
 			said++
 		}
 	}
-	if said != 2 {
-		t.Errorf("it says so %d times, want once for each task", said)
-	}
+	test.Is(t, "it says so times", 2, said)
 }
