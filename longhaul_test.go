@@ -17,6 +17,7 @@ import (
 	"longhaul"
 	"longhaul/a2a"
 	"longhaul/activities"
+	"longhaul/internal/test"
 	"longhaul/opt/rehearse"
 )
 
@@ -131,9 +132,7 @@ func TestReadme_work(t *testing.T) {
 func read(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return string(text)
 }
 
@@ -241,9 +240,7 @@ func TestRun_rehearseCalendar(t *testing.T) {
 		"calendars.yaml": "calendars:\n  office:\n    time-zone: Europe/Berlin\n    hours: {mon-fri: [09:00-12:00, 13:00-18:00]}\n    holidays: {2026-03-30: moving}\n    groups: [buyers]\n",
 		"assume.yaml":    "at: 2026-03-27T15:00:00+01:00\npeople: [{name: ann, groups: [buyers], after: never}]\n",
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	run := func(args ...string) (int, string) {
 		var out, wrong strings.Builder

@@ -80,3 +80,14 @@ type Event struct {
 	Status   *StatusUpdate   `json:"statusUpdate,omitempty"`
 	Artifact *ArtifactUpdate `json:"artifactUpdate,omitempty"`
 }
+
+// TaskStatus returns the status of the task in e; ok is false if e has none.
+func (e Event) TaskStatus() (s TaskStatus, ok bool) {
+	switch {
+	case e.Task != nil:
+		return e.Task.Status, true
+	case e.Status != nil:
+		return e.Status.Status, true
+	}
+	return TaskStatus{}, false
+}

@@ -5,9 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/a2a"
+	"longhaul/internal/test"
 )
 
 // Attach restores what Detach took out. Small parts do not change.
@@ -24,19 +23,13 @@ func TestDetach(t *testing.T) {
 			t.Errorf("part %+v has %d members, want 1", p, p.Members())
 		}
 	}
-	if diff := cmp.Diff([]bool{false, true, true, true, false}, refs); diff != "" {
-		t.Errorf("which parts are references (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "which parts are references", []bool{false, true, true, true, false}, refs)
 	if len(blobs) != 2 { // text and bytes are the same content
 		t.Errorf("%d blobs, want 2", len(blobs))
 	}
 	back, err := a2a.Attach(light, func(id string) ([]byte, error) { return blobs[id], nil })
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(parts, back); diff != "" {
-		t.Errorf("parts that come back (-want +got):\n%s", diff)
-	}
+	test.OK(t, err)
+	test.Equal(t, "parts that come back", parts, back)
 }
 
 func TestDetach_nothing(t *testing.T) {

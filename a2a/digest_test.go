@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"longhaul/a2a"
+	"longhaul/internal/test"
 )
 
 const message = `{"messageId":"m","role":"user","contextId":"c","taskId":"t","parts":[{"text":"go"},{"data":{"b":[1,2],"a":"é<"}}],
@@ -25,9 +26,7 @@ func TestMessage_Digest_same(t *testing.T) {
 		"escapes":         `{"messageId":"m","role":"user","contextId":"c","taskId":"t","parts":[{"text":"\u0067o"},{"data":{"b":[1,2],"a":"\u00e9\u003c"}}],"metadata":{"x":1.0,"y":{"k":true}},"extensions":["e"],"referenceTaskIds":["r1","r2"]}`,
 		"unknown members": `{"kind":"message","messageId":"m","role":"user","contextId":"c","taskId":"t","parts":[{"kind":"text","text":"go"},{"data":{"b":[1,2],"a":"é<"}}],"metadata":{"x":1.0,"y":{"k":true}},"extensions":["e"],"referenceTaskIds":["r1","r2"]}`,
 	} {
-		if got := decode[a2a.Message](t, text).Digest(); got != want {
-			t.Errorf("%s: digest %s, want %s", name, got, want)
-		}
+		test.Is(t, name+": digest", want, decode[a2a.Message](t, text).Digest())
 	}
 	empty := a2a.Message{MessageID: "m"}
 	for name, m := range map[string]a2a.Message{

@@ -3,17 +3,12 @@ package a2a_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/a2a"
+	"longhaul/internal/test"
 )
 
 func TestParseExtensions(t *testing.T) {
 	got := a2a.ParseExtensions([]string{" a , b,,", "b", "", "c"})
-	if diff := cmp.Diff([]string{"a", "b", "c"}, got); diff != "" {
-		t.Errorf("parsed mismatch (-want +got):\n%s", diff)
-	}
-	if got := a2a.JoinExtensions([]string{"a", "b"}); got != "a, b" {
-		t.Errorf("joined %q", got)
-	}
+	test.Equal(t, "parsed", []string{"a", "b", "c"}, got)
+	test.Is(t, "joined", "a, b", a2a.JoinExtensions([]string{"a", "b"}))
 }

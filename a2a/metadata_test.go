@@ -2,11 +2,11 @@ package a2a_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/a2a"
+	"longhaul/internal/test"
 )
 
 // Numbers that float64 would spoil pass through as they were written.
@@ -40,15 +40,11 @@ func TestMetadata_read(t *testing.T) {
 		{"absent", false, "", false, false},
 	}
 	for _, tt := range tests {
-		if got := m.Has(tt.key); got != tt.has {
-			t.Errorf("Has(%q) = %v, want %v", tt.key, got, tt.has)
-		}
+		test.Is(t, fmt.Sprintf("Has(%q)", tt.key), tt.has, m.Has(tt.key))
 		if s, ok := m.String(tt.key); s != tt.s || ok != tt.isText {
 			t.Errorf("String(%q) = %q, %v, want %q, %v", tt.key, s, ok, tt.s, tt.isText)
 		}
-		if got := m.Bool(tt.key); got != tt.b {
-			t.Errorf("Bool(%q) = %v, want %v", tt.key, got, tt.b)
-		}
+		test.Is(t, fmt.Sprintf("Bool(%q)", tt.key), tt.b, m.Bool(tt.key))
 	}
 	n := 3
 	if err := m.Decode("absent", &n); err != nil || n != 3 {
@@ -66,9 +62,7 @@ func TestMetadata_read(t *testing.T) {
 func TestMetadata_With(t *testing.T) {
 	before := a2a.Metadata{"a": json.RawMessage(`1`)}
 	after := before.With("b", []string{"x"}).With("a", 2)
-	if diff := cmp.Diff(a2a.Metadata{"a": json.RawMessage(`1`)}, before); diff != "" {
-		t.Errorf("With changed what it was called on (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "With changed what it was called on", a2a.Metadata{"a": json.RawMessage(`1`)}, before)
 	if got, want := encode(t, after), `{"a":2,"b":["x"]}`; got != want {
 		t.Errorf("With gave %s, want %s", got, want)
 	}

@@ -2,11 +2,11 @@ package a2a_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/a2a"
+	"longhaul/internal/test"
 )
 
 func TestPart_presence(t *testing.T) {
@@ -38,28 +38,18 @@ func TestPart_presence(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := tt.part.Members(); got != tt.members {
-				t.Errorf("Members() = %d, want %d", got, tt.members)
-			}
-			if got := encode(t, tt.part); got != tt.json {
-				t.Errorf("JSON = %s, want %s", got, tt.json)
-			}
+			test.Is(t, "Members()", tt.members, tt.part.Members())
+			test.Is(t, "JSON", tt.json, encode(t, tt.part))
 			got := decode[a2a.Part](t, tt.json)
-			if diff := cmp.Diff(tt.part, got); diff != "" {
-				t.Errorf("part after a round trip (-want +got):\n%s", diff)
-			}
-			if got.Members() != tt.members {
-				t.Errorf("Members() after a round trip = %d, want %d", got.Members(), tt.members)
-			}
+			test.Equal(t, "part after a round trip", tt.part, got)
+			test.Is(t, "Members() after a round trip", tt.members, got.Members())
 		})
 	}
 }
 
 func TestPart_nullMembersAreAbsent(t *testing.T) {
 	got := decode[a2a.Part](t, `{"text":null,"raw":null,"url":null}`)
-	if diff := cmp.Diff(a2a.Part{}, got); diff != "" {
-		t.Errorf("part (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "part", a2a.Part{}, got)
 }
 
 // Pieces of plain text become one text part. Parts with more than text stay
@@ -81,9 +71,7 @@ func TestAppendParts(t *testing.T) {
 	var parts []a2a.Part
 	for _, s := range steps {
 		parts = a2a.AppendParts(parts, s.piece...)
-		if diff := cmp.Diff(s.want, parts); diff != "" {
-			t.Errorf("after %s (-want +got):\n%s", encode(t, s.piece), diff)
-		}
+		test.Equal(t, fmt.Sprintf("after %s", encode(t, s.piece)), s.want, parts)
 	}
 }
 
@@ -96,9 +84,7 @@ func TestDataText(t *testing.T) {
 		{`"cut o`, `"cut o`},
 		{"", ""},
 	} {
-		if got := a2a.DataText([]byte(tt.data)); got != tt.want {
-			t.Errorf("DataText(%s) = %q, want %q", tt.data, got, tt.want)
-		}
+		test.Is(t, fmt.Sprintf("DataText(%s)", tt.data), tt.want, a2a.DataText([]byte(tt.data)))
 	}
 }
 
@@ -111,9 +97,7 @@ func TestMessage_Text(t *testing.T) {
 	if got, want := (a2a.Artifact{Parts: parts}).Text(), "one\n\ntwo"; got != want {
 		t.Errorf("Artifact.Text() = %q, want %q", got, want)
 	}
-	if got := (a2a.Message{}).Text(); got != "" {
-		t.Errorf("Text() of nothing = %q", got)
-	}
+	test.Is(t, "Text() of nothing", "", (a2a.Message{}).Text())
 }
 
 // A task goes through JSON into histories and the journal and has to come back
@@ -131,9 +115,7 @@ func TestTask_roundTrip(t *testing.T) {
 		History:   []a2a.Message{{MessageID: "m-0", Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart("go")}}},
 		Metadata:  a2a.Metadata{}.With("k", true),
 	}
-	if diff := cmp.Diff(want, decode[a2a.Task](t, encode(t, want))); diff != "" {
-		t.Errorf("task after a round trip (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "task after a round trip", want, decode[a2a.Task](t, encode(t, want)))
 }
 
 func encode(t *testing.T, v any) string {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"longhaul/a2a"
+	"longhaul/internal/test"
 )
 
 func TestTaskState(t *testing.T) {
@@ -40,7 +41,5 @@ func TestTaskState(t *testing.T) {
 			valid++
 		}
 	}
-	if got := len(a2a.TaskStates); got != valid {
-		t.Errorf("there are %d states, want %d", got, valid)
-	}
+	test.Is(t, "states", valid, len(a2a.TaskStates))
 }

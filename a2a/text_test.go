@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"longhaul/a2a"
+	"longhaul/internal/test"
 )
 
 func TestTypes_printReadably(t *testing.T) {
@@ -49,11 +50,7 @@ func TestVisible(t *testing.T) {
 		"\xffx":                        "\uFFFDx",
 		"👩\u200d👧 می\u200cخواهم soft\u00ad": "👩\u200d👧 می\u200cخواهم soft\u00ad",
 	} {
-		if got := a2a.Visible(text); got != want {
-			t.Errorf("%q: got %q, want %q", text, got, want)
-		}
+		test.Is(t, fmt.Sprintf("%q", text), want, a2a.Visible(text))
 	}
-	if got := a2a.VisibleLine(" a\r\nb\x1b "); got != "a b‹U+001B›" {
-		t.Errorf("on one line: %q", got)
-	}
+	test.Is(t, "on one line", "a b‹U+001B›", a2a.VisibleLine(" a\r\nb\x1b "))
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"longhaul/a2a"
+	"longhaul/internal/test"
 )
 
 var wireTime = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$`)
@@ -71,9 +72,7 @@ func TestAt(t *testing.T) {
 	if want := a2a.AtMillis(got.Millis()); !got.Equal(want) {
 		t.Errorf("AtMillis(Millis()) = %q, want %q", want, got)
 	}
-	if diff := cmp.Diff(got, a2a.At(got.Time().In(east))); diff != "" {
-		t.Errorf("the same instant in another zone differs (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "the same instant in another zone differs", got, a2a.At(got.Time().In(east)))
 	if cmp.Equal(got, a2a.AtMillis(got.Millis()+1)) {
 		t.Error("times one millisecond apart are equal")
 	}

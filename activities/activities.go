@@ -355,15 +355,8 @@ func (a *Activities) execute(ctx context.Context, beats *heartbeats, executor Ex
 	within, cancel := untilStopped(ctx, a.cfg.StopAfter)
 	defer cancel()
 	out, err = executor.Execute(within, w, stream)
-	switch {
-	case err != nil && isStopping(ctx):
-		return Outcome{}, errStopped()
-	case err != nil && ctx.Err() != nil:
-		return Outcome{}, ctx.Err() // Temporal takes this error as a cancellation
-	case err != nil && errors.As(err, new(*recordError)): // which the executor has passed on
-		return Outcome{}, journalError(ctx, err)
-	case err != nil:
-		return Outcome{}, finalFailure(err)
+	if err != nil {
+		return Outcome{}, executionError(ctx, err)
 	}
 	if out.Gate != nil {
 		if problem := CheckGate(out.Gate); problem != nil {
@@ -377,6 +370,19 @@ func (a *Activities) execute(ctx context.Context, beats *heartbeats, executor Ex
 		return Outcome{}, journalError(ctx, err)
 	}
 	return out, nil
+}
+
+// executionError returns the error of an attempt whose executor returns err.
+func executionError(ctx context.Context, err error) error {
+	switch {
+	case isStopping(ctx):
+		return errStopped()
+	case ctx.Err() != nil:
+		return ctx.Err() // Temporal takes this error as a cancellation
+	case errors.As(err, new(*recordError)): // which the executor has passed on
+		return journalError(ctx, err)
+	}
+	return finalFailure(err)
 }
 
 // beginAgain records that a task begins again, if this is not its first try. An error says that the task must

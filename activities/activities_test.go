@@ -13,7 +13,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
@@ -23,6 +22,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/activities"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -59,12 +59,11 @@ func TestRun_passesOutcomeOn(t *testing.T) {
 			got, err := run(t, &recorder{}, work, func(context.Context, activities.Work, activities.Stream) (activities.Outcome, error) {
 				return tt.give, nil
 			})
+			test.OK(t, err)
 			if got.Ran--; got.Ran != 0 {
 				t.Errorf("it ran for %d ms more than 1", got.Ran)
 			}
-			if diff := cmp.Diff(tt.want, got); err != nil || diff != "" {
-				t.Errorf("outcome mismatch (-want +got), error %v:\n%s", err, diff)
-			}
+			test.Equal(t, "outcome", tt.want, got)
 		})
 	}
 }
@@ -102,9 +101,7 @@ func TestRun_leavesOutcomeAlone(t *testing.T) {
 			t.Errorf("artifact id: got %q, want 1-2-a; error %v", got.Artifacts[0].ArtifactID, err)
 		}
 	}
-	if id := shared.Artifacts[0].ArtifactID; id != "a" {
-		t.Errorf("the executor's own artifact became %q", id)
-	}
+	test.Is(t, "the executor's own artifact became", "a", shared.Artifacts[0].ArtifactID)
 }
 
 func TestRun_panicTellsNothing(t *testing.T) {
@@ -131,9 +128,7 @@ func TestRun_errorIsFinal(t *testing.T) {
 	if app.Type() != activities.ExecutorError || !app.NonRetryable() || app.Message() != "no route" {
 		t.Errorf("got type %q, message %q, non-retryable %t", app.Type(), app.Message(), app.NonRetryable())
 	}
-	if reason := activities.Reason(app); reason != "failed" {
-		t.Errorf("the reason is %q, want failed", reason)
-	}
+	test.Is(t, "the reason", "failed", activities.Reason(app))
 }
 
 // TestRun_hearsCancellation cancels the activity as a workflow does: the
@@ -332,9 +327,8 @@ func TestPlan(t *testing.T) {
 		}
 		return want, nil
 	})
-	if diff := cmp.Diff(want, got); err != nil || diff != "" {
-		t.Errorf("plans mismatch (-want +got), error %v:\n%s", err, diff)
-	}
+	test.OK(t, err)
+	test.Equal(t, "plans", want, got)
 }
 
 func TestPlan_errors(t *testing.T) {
@@ -370,9 +364,7 @@ func TestPlan_usage(t *testing.T) {
 	if app := application(t, err); app.NonRetryable() || app.Message() != "busy" || app.Details(&got) != nil {
 		t.Errorf("the error is %v", app)
 	}
-	if want := (opt.Usage{Input: 35, Output: 2, Model: "m"}); got != want {
-		t.Errorf("used %+v, want %+v", got, want)
-	}
+	test.Is(t, "used", (opt.Usage{Input: 35, Output: 2, Model: "m"}), got)
 }
 
 func TestRecord(t *testing.T) {
@@ -380,9 +372,8 @@ func TestRecord(t *testing.T) {
 	w := newWorker(activities.Config{Recorder: r})
 	batches := []opt.Batch{{Source: "plan"}, {Source: "objective"}}
 	_, err := w.ExecuteActivity(w.acts.Record, batches)
-	if diff := cmp.Diff([][]opt.Batch{batches}, r.calls); err != nil || diff != "" {
-		t.Errorf("batches mismatch (-want +got), error %v:\n%s", err, diff)
-	}
+	test.OK(t, err)
+	test.Equal(t, "batches", [][]opt.Batch{batches}, r.calls)
 }
 
 // The events that ride are recorded before the executor runs. If they cannot be
@@ -397,9 +388,7 @@ func TestRun_recordsWhatRides(t *testing.T) {
 			return activities.Completed(), nil
 		})
 		_, err := runInput(t, cfg, activities.RunInput{Work: work, Ride: ride})
-		if diff := cmp.Diff([][]opt.Batch{ride}, r.calls); diff != "" {
-			t.Errorf("recorded (-want +got):\n%s", diff)
-		}
+		test.Equal(t, "recorded", [][]opt.Batch{ride}, r.calls)
 		if refuse == 0 {
 			if err != nil || recorded != 2 {
 				t.Errorf("%d batches were recorded when the executor began, error %v", recorded, err)
@@ -488,9 +477,8 @@ func TestLoad(t *testing.T) {
 		return result[opt.Kept](w.ExecuteActivity(w.acts.Load, activities.KeptRequest{Tenant: tenant, ObjectiveID: id, Source: id, After: after}))
 	}
 	got, err := load("t", "o", 7)
-	if diff := cmp.Diff(want, got); err != nil || diff != "" {
-		t.Errorf("kept (-want +got), error %v:\n%s", err, diff)
-	}
+	test.OK(t, err)
+	test.Equal(t, "kept", want, got)
 	for _, tt := range []struct {
 		tenant, id string
 		after      int64

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
@@ -16,6 +15,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"longhaul/activities"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -45,9 +45,7 @@ func TestRun_errorWithACode(t *testing.T) {
 func TestReason(t *testing.T) {
 	for kind, want := range map[string]string{activities.ExecutorError: "failed", activities.PanicError: "failed", "": "failed", "Executor:busy": "busy"} {
 		err := temporal.NewApplicationError("No.", kind).(*temporal.ApplicationError)
-		if reason := activities.Reason(err); reason != want {
-			t.Errorf("type %q: reason %q, want %q", kind, reason, want)
-		}
+		test.Is(t, fmt.Sprintf("type %q: reason", kind), want, activities.Reason(err))
 	}
 }
 
@@ -78,9 +76,7 @@ func TestRun_tellsOfOtherTries(t *testing.T) {
 	want := []string{
 		taskID + "#2.3.2 1 task-tried working 2.3.2", taskID + "#2.3.3 1 task-tried working 2.3.3", taskID + "#2.3.3 2 artifact  2.3.3",
 	}
-	if diff := cmp.Diff(want, events); diff != "" {
-		t.Errorf("recorded (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "recorded", want, events)
 }
 
 // A try that follows one of another activity is recorded with its own number.

@@ -116,10 +116,7 @@ func (l *limiter) wait(ctx context.Context, p *permit, quota int) error {
 	}
 	ticker := time.NewTicker(waitTick)
 	defer ticker.Stop()
-	most := tenantWait
-	if end, ok := ctx.Deadline(); ok {
-		most = min(most, time.Until(end)/4)
-	}
+	most := quotaWait(ctx)
 	since := time.Now() // that it has waited for the quota
 	for {
 		select {
@@ -139,6 +136,15 @@ func (l *limiter) wait(ctx context.Context, p *permit, quota int) error {
 				fmt.Sprintf("Waits for the quota %s of the tenant: %d of %d used in a worker, until one of its tasks ends.", access.RunningTasks, quota, quota))
 		}
 	}
+}
+
+// quotaWait returns how long an attempt waits for the quota: not for most of its time.
+func quotaWait(ctx context.Context) time.Duration {
+	end, ok := ctx.Deadline()
+	if !ok {
+		return tenantWait
+	}
+	return min(tenantWait, time.Until(end)/4)
 }
 
 // makesRoom reports whether a task that waits should be sent back for the tasks of others.

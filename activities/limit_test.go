@@ -14,6 +14,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"longhaul/activities"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/access"
 )
@@ -46,9 +47,7 @@ func (w *watcher) Exceeded(quota string)           { w.quotas = append(w.quotas,
 func quotas(t *testing.T, texts ...string) access.Quotas {
 	t.Helper()
 	q, err := access.Quotas{}.With(texts...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return q
 }
 
@@ -111,17 +110,13 @@ func (s *site) end(ids ...string) {
 // want checks which tasks have begun so far, in order.
 func (s *site) want(when string, ids ...string) {
 	s.t.Helper()
-	if diff := cmp.Diff(ids, s.began); diff != "" {
-		s.t.Errorf("%s: tasks that began (-want +got):\n%s", when, diff)
-	}
+	test.Equal(s.t, when+": tasks that began", ids, s.began)
 }
 
 // lent checks how many slots are lent.
 func (s *site) lent(want int32) {
 	s.t.Helper()
-	if got := s.slots.lent.Load(); got != want {
-		s.t.Errorf("%d slots are lent, want %d", got, want)
-	}
+	test.Is(s.t, "slots are lent", want, s.slots.lent.Load())
 }
 
 // finish checks that n tasks have ended well, and that no slot is lent.
@@ -217,9 +212,7 @@ func TestRun_quota(t *testing.T) {
 			} else if before, text := -1, ""; app.Details(&before, &text) != nil || before != 0 || !strings.Contains(text, "the quota running-tasks of the tenant: 2 of 2 used") {
 				t.Errorf("%d runs may have begun before, want 0; it says %q", before, text)
 			}
-			if waited := time.Since(since); waited != after {
-				t.Errorf("it went back after %v, want %v", waited, after)
-			}
+			test.Is(t, "it went back after", after, time.Since(since))
 			s.lent(0)
 		}
 		s.send(t.Context(), "large", "slow", "l1", "l2")
@@ -262,9 +255,7 @@ func TestRun_quotaMakesRoom(t *testing.T) {
 		s.send(t.Context(), "a", "fast", "runs", "w1", "w2", "w3", "w4", "w5")
 		for _, want := range []int{0, 1, 2, 3, 3} {
 			synctest.Wait()
-			if got := len(s.ended); got != want {
-				t.Errorf("%d tasks have gone back, want %d", got, want)
-			}
+			test.Is(t, "tasks have gone back", want, len(s.ended))
 			<-time.After(500 * time.Millisecond) // of the clock of the bubble
 		}
 		s.end("runs", "w1", "w2", "w3", "w4", "w5")
@@ -274,9 +265,7 @@ func TestRun_quotaMakesRoom(t *testing.T) {
 				handedBack++
 			}
 		}
-		if handedBack != 3 {
-			t.Errorf("%d tasks have gone back, want 3", handedBack)
-		}
+		test.Is(t, "tasks have gone back", 3, handedBack)
 	})
 }
 

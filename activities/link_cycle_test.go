@@ -8,9 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/activities"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/shown"
 )
@@ -113,9 +112,7 @@ func TestFollow_cycle(t *testing.T) {
 				}
 			}
 			slices.Sort(got)
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("links that end (-want +got):\n%s", diff)
-			}
+			test.Equal(t, "links that end", tt.want, got)
 		})
 	}
 }
@@ -126,9 +123,8 @@ func TestFollow_cycleSaysWhichTasks(t *testing.T) {
 		State: opt.TaskFailed, Code: activities.ReasonLinkCycle,
 		Message: "Links between tasks form a cycle, so none of these tasks can end: " + webTask("b") + ", " + webTask("c") + ".",
 	}
-	if diff := cmp.Diff(want, got); err != nil || diff != "" {
-		t.Errorf("followed (-want +got), error %v:\n%s", err, diff)
-	}
+	test.OK(t, err)
+	test.Equal(t, "followed", want, got)
 }
 
 // A search ends, however many objectives are linked.

@@ -8,11 +8,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	sdkworker "go.temporal.io/sdk/worker"
 
 	"longhaul/a2a"
 	"longhaul/activities"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/shown"
 )
@@ -83,9 +83,8 @@ func TestFollow_ends(t *testing.T) {
 		s := &stateReader{states: tt.states}
 		s.view.Task.Artifacts, s.view.Task.Status.Message = []a2a.Artifact{artifact("1-0-echo", "text")}, tt.said
 		got, err := follow(t.Context(), s, tt.link)
-		if diff := cmp.Diff(tt.want, got); diff != "" || err != nil {
-			t.Errorf("%s: %v, mismatch (-want +got):\n%s", name, err, diff)
-		}
+		test.OK(t, err)
+		test.Equal(t, name, tt.want, got)
 		if id := s.view.Task.Artifacts; len(id) > 0 && id[0].ArtifactID != "1-0-echo" {
 			t.Errorf("%s: the other task's artifact is called %s now", name, id[0].ArtifactID)
 		}
@@ -133,7 +132,5 @@ func TestFollow_workerStops(t *testing.T) {
 	}})
 	w.SetWorkerOptions(sdkworker.Options{BackgroundActivityContext: background})
 	w.givesBack(t, stop, w.acts.Follow, link)
-	if s.closed != 1 {
-		t.Errorf("%d watches were closed", s.closed)
-	}
+	test.Is(t, "watches were closed", 1, s.closed)
 }

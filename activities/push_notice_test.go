@@ -7,7 +7,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
@@ -15,6 +14,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/activities"
 	"longhaul/internal/egress"
+	"longhaul/internal/test"
 	"longhaul/opt/outbox"
 )
 
@@ -63,12 +63,8 @@ func TestActivities_Deliver_notices(t *testing.T) {
 			if err != nil || out.Status != tt.status || out.Notice != outbox.Opened || (out.Wait > 0) != (tt.status == outbox.DeliveryDue) {
 				t.Errorf("%+v, %v", out, err)
 			}
-			if diff := cmp.Diff([]string{tt.noted}, j.noted); diff != "" {
-				t.Errorf("noted (-want +got):\n%s", diff)
-			}
-			if want := "opened mail mail task/notice:mail/7 3"; to.got != want {
-				t.Errorf("sent %q, want %q", to.got, want)
-			}
+			test.Equal(t, "noted", []string{tt.noted}, j.noted)
+			test.Is(t, "sent", "opened mail mail task/notice:mail/7 3", to.got)
 		})
 	}
 }
@@ -110,9 +106,7 @@ func TestActivities_Deliver_outage(t *testing.T) {
 		`warn: A delivery is dead: task-6 notice:mail mail.example.com address denied scheme: scheme "http" --egress-allow HOST or, for development, --allow-private-egress`,
 		"info: Deliveries work again: task-8 notice:mail mail.example.com 200 <nil> <nil>",
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("log mismatch (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "log", want, got)
 }
 
 // A notice above the quota of its tenant waits, without an attempt, until there may be room. One
@@ -127,9 +121,7 @@ func TestActivities_Deliver_quota(t *testing.T) {
 		deliver := func() activities.Delivered {
 			t.Helper()
 			out, err := a.Deliver(t.Context(), activities.DeliverRequest{TaskID: "task", ConfigID: "notice:mail"})
-			if err != nil {
-				t.Fatal(err)
-			}
+			test.OK(t, err)
 			return out
 		}
 		j.due[0].Since = a2a.At(time.Now())
@@ -154,11 +146,7 @@ func TestActivities_Deliver_quota(t *testing.T) {
 		}
 		const place = "task/notice:mail/7 of mail, one of 3"
 		want := []string{place, place, place, "7:3 0  delivered", place, "7:3 0 quota dead"}
-		if diff := cmp.Diff(want, j.noted); diff != "" {
-			t.Errorf("noted (-want +got):\n%s", diff)
-		}
-		if diff := cmp.Diff([]string{"notices-per-hour", "notices-per-hour", "notices-per-hour"}, seen.quotas); diff != "" {
-			t.Errorf("exceeded (-want +got):\n%s", diff)
-		}
+		test.Equal(t, "noted", want, j.noted)
+		test.Equal(t, "exceeded", []string{"notices-per-hour", "notices-per-hour", "notices-per-hour"}, seen.quotas)
 	})
 }

@@ -41,16 +41,7 @@ func outageKey(d outbox.Delivery) string {
 // logOutage logs when deliveries of a config begin to fail and when they work again, and
 // what a receiver misses: a delivery that is dead, and a config that it has removed.
 func (p *pusher) logOutage(next dueDelivery, tried Tried, out Delivered) {
-	d, key := next.Delivery, outageKey(next.Delivery)
-	fields := []zap.Field{
-		zap.String("taskId", d.TaskID), zap.String("configId", d.ConfigID), zap.Int64("event", d.N), zap.String("outcome", out.Outcome), zap.String("host", next.host),
-	}
-	if tried.Rule != "" {
-		fields = append(fields, zap.String("rule", tried.Rule))
-	}
-	if tried.Private {
-		fields = append(fields, zap.String("allowedBy", egress.AllowFlags))
-	}
+	d, key, fields := next.Delivery, outageKey(next.Delivery), outageFields(next, tried, out)
 	switch {
 	case out.Status == outbox.DeliveryDead:
 		p.log.Warn("A delivery is dead", fields...)
@@ -71,4 +62,18 @@ func (p *pusher) logOutage(next dueDelivery, tried Tried, out Delivered) {
 	case p.outages.end(key):
 		p.log.Info("Deliveries work again", fields...)
 	}
+}
+
+func outageFields(next dueDelivery, tried Tried, out Delivered) []zap.Field {
+	d := next.Delivery
+	fields := []zap.Field{
+		zap.String("taskId", d.TaskID), zap.String("configId", d.ConfigID), zap.Int64("event", d.N), zap.String("outcome", out.Outcome), zap.String("host", next.host),
+	}
+	if tried.Rule != "" {
+		fields = append(fields, zap.String("rule", tried.Rule))
+	}
+	if tried.Private {
+		fields = append(fields, zap.String("allowedBy", egress.AllowFlags))
+	}
+	return fields
 }

@@ -21,6 +21,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/activities"
 	"longhaul/internal/egress"
+	"longhaul/internal/test"
 	"longhaul/opt/outbox"
 )
 
@@ -101,9 +102,7 @@ func waiting() *pushJournal {
 func deliver(t *testing.T, j *pushJournal, r activities.Sender, in activities.DeliverRequest) activities.Delivered {
 	t.Helper()
 	out, err := activities.New(activities.Config{Push: &activities.Push{Journal: j, Sender: r, Notice: notice}}).Deliver(t.Context(), in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return out
 }
 
@@ -123,9 +122,7 @@ X-Longhaul-Attempt: 3
 X-Longhaul-Delivery: task/my%20config/7
 
 1.0 task ctx input-required 2026-03-01T09:30:04.000Z map[openwop:{"interrupt":{"interruptId":"gate:1","kind":"approval"}} opt/v1/objectiveId:"obj"]`
-	if diff := cmp.Diff(strings.Split(want, "\n"), strings.Split(strings.Replace(r.got, "Content-Length: "+length(r.got), "Content-Length: 128", 1), "\n")); diff != "" {
-		t.Errorf("request (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "request", strings.Split(want, "\n"), strings.Split(strings.Replace(r.got, "Content-Length: "+length(r.got), "Content-Length: 128", 1), "\n"))
 }
 
 func length(request string) string {
@@ -182,9 +179,7 @@ func TestActivities_Deliver_outcomes(t *testing.T) {
 		if tt.r.err == nil {
 			class = ""
 		}
-		if diff := cmp.Diff([]string{fmt.Sprintf("7:3 %d %s %s", tt.r.status, class, tt.status)}, j.noted); diff != "" {
-			t.Errorf("%s: noted (-want +got):\n%s", tt.name, diff)
-		}
+		test.Equal(t, tt.name+": noted", []string{fmt.Sprintf("7:3 %d %s %s", tt.r.status, class, tt.status)}, j.noted)
 	}
 }
 
@@ -254,9 +249,7 @@ func TestActivities_Deliver_logs(t *testing.T) {
 		"warn: A delivery is dead: task my config 7 404 example.com, 5 fields",
 		"info: A receiver has removed its push config: task my config 7 410 example.com, 5 fields",
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("log mismatch (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "log", want, got)
 }
 
 func TestActivities_Deliver_idle(t *testing.T) {

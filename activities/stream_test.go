@@ -18,6 +18,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/activities"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -34,23 +35,15 @@ func TestStream_recordsBatches(t *testing.T) {
 		chunk(t, s, "a", "3", true)
 		return activities.Completed(artifact("c", "4")), nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	want := []string{
 		"1-2-a+1", "1-2-b+2 last", "batch " + taskID + "#3.2.1",
 		"1-2-a+3 append last", "batch " + taskID + "#3.2.1",
 	}
-	if diff := cmp.Diff(want, lines(r.batches)); diff != "" {
-		t.Errorf("recorded mismatch (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "recorded", want, lines(r.batches))
 	wantArtifacts := []a2a.Artifact{artifact("1-2-a", "13"), artifact("1-2-b", "2"), artifact("1-2-c", "4")}
-	if diff := cmp.Diff(wantArtifacts, out.Artifacts); diff != "" {
-		t.Errorf("artifacts mismatch (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{"1-2-a", "1-2-b"}, out.Streamed); diff != "" {
-		t.Errorf("streamed mismatch (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "artifacts", wantArtifacts, out.Artifacts)
+	test.Equal(t, "streamed", []string{"1-2-a", "1-2-b"}, out.Streamed)
 	checkEvents(t, r.batches, w)
 }
 
@@ -59,9 +52,7 @@ func checkEvents(t *testing.T, batches []opt.Batch, w activities.Work) {
 	t.Helper()
 	n := int64(0)
 	for _, b := range batches {
-		if b.ObjectiveID != work.ObjectiveID {
-			t.Errorf("batch of objective %q", b.ObjectiveID)
-		}
+		test.Is(t, "batch of objective", work.ObjectiveID, b.ObjectiveID)
 		for _, e := range b.Events {
 			n++
 			if e.N != n || e.Kind != opt.ArtifactAdded || e.PlanID != work.PlanID || e.TaskID != work.TaskID || e.RootID != "root" || e.Round != w.Round || e.Attempt != w.Attempt || e.Try != 1 || e.At.IsZero() {
@@ -83,9 +74,8 @@ func TestStream_writesWhenMuchIsHeldBack(t *testing.T) {
 	for _, b := range r.batches {
 		sizes = append(sizes, len(b.Events))
 	}
-	if diff := cmp.Diff([]int{64, 64, 2}, sizes); err != nil || diff != "" {
-		t.Errorf("batch sizes mismatch (-want +got), error %v:\n%s", err, diff)
-	}
+	test.OK(t, err)
+	test.Equal(t, "batch sizes", []int{64, 64, 2}, sizes)
 	checkEvents(t, r.batches, work)
 }
 
@@ -100,14 +90,10 @@ func TestStream_writesAfterACallHasEnded(t *testing.T) {
 		if err := errors.Join(err, activities.Sleep(ctx, time.Second)); err != nil {
 			return activities.Outcome{}, err
 		}
-		if n := r.count(); n != 1 {
-			t.Errorf("%d batches were written after a second, want 1", n)
-		}
+		test.Is(t, "batches were written after a second", 1, r.count())
 		return activities.Completed(), nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 }
 
 // TestStream_leavesPiecesAlone is for executors that use one buffer for all
@@ -122,18 +108,13 @@ func TestStream_leavesPiecesAlone(t *testing.T) {
 				return activities.Outcome{}, err
 			}
 		}
-		if piece.ArtifactID != "a" {
-			t.Errorf("the executor's own piece became %q", piece.ArtifactID)
-		}
+		test.Is(t, "the executor's own piece became", "a", piece.ArtifactID)
 		return activities.Completed(), nil
 	})
-	if diff := cmp.Diff([]a2a.Artifact{artifact("1-2-a", "012")}, out.Artifacts); err != nil || diff != "" {
-		t.Errorf("artifacts mismatch (-want +got), error %v:\n%s", err, diff)
-	}
+	test.OK(t, err)
+	test.Equal(t, "artifacts", []a2a.Artifact{artifact("1-2-a", "012")}, out.Artifacts)
 	want := []string{"1-2-a+0", "1-2-a+1 append", "1-2-a+2 append last", "batch " + taskID + "#1.1.1"}
-	if diff := cmp.Diff(want, lines(r.batches)); diff != "" {
-		t.Errorf("recorded mismatch (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "recorded", want, lines(r.batches))
 }
 
 // TestStream_repeatsWhatWasRefused checks that refused events are sent again
@@ -166,12 +147,8 @@ func TestStream_repeatsWhatWasRefused(t *testing.T) {
 			seen[e.N] = text
 		}
 	}
-	if diff := cmp.Diff(map[int64]string{1: "0", 2: "1", 3: "2"}, seen); diff != "" {
-		t.Errorf("events mismatch (-want +got):\n%s", diff)
-	}
-	if got := len(r.batches[len(r.batches)-1].Events); got != 3 {
-		t.Errorf("the batch that was taken holds %d events, want all 3", got)
-	}
+	test.Equal(t, "events", map[int64]string{1: "0", 2: "1", 3: "2"}, seen)
+	test.Is(t, "the batch that was taken holds events", 3, len(r.batches[len(r.batches)-1].Events))
 }
 
 // A run that cannot be recorded uses up no attempt: it is repeated, by Temporal if the journal can
@@ -350,9 +327,8 @@ func TestStream_progressTexts(t *testing.T) {
 		got = append(got, fmt.Sprintf("%.7s %d %d", e.Said(), len(e.Said()), opt.PercentIn(e.Status)))
 	}
 	want := []string{"half 4 50", "100 % 5 100", "unknown 7 0", "less 4 0", "ééééééé 4096 0"}
-	if diff := cmp.Diff(want, got); err != nil || diff != "" {
-		t.Errorf("progress mismatch (-want +got), error %v:\n%s", err, diff)
-	}
+	test.OK(t, err)
+	test.Equal(t, "progress", want, got)
 }
 
 // Work that only showed progress is not repeated because the journal does not take that.
@@ -390,12 +366,9 @@ func TestStream_replaces(t *testing.T) {
 		return activities.Completed(), nil
 	})
 	want := []string{"1-2-a+1", "1-2-a+2 append", "1-2-a+3", "1-2-a+4 append last", "batch " + taskID + "#1.1.1"}
-	if diff := cmp.Diff(want, lines(r.batches)); err != nil || diff != "" {
-		t.Errorf("recorded mismatch (-want +got), error %v:\n%s", err, diff)
-	}
-	if diff := cmp.Diff([]a2a.Artifact{artifact("1-2-a", "34")}, out.Artifacts); diff != "" {
-		t.Errorf("artifacts mismatch (-want +got):\n%s", diff)
-	}
+	test.OK(t, err)
+	test.Equal(t, "recorded", want, lines(r.batches))
+	test.Equal(t, "artifacts", []a2a.Artifact{artifact("1-2-a", "34")}, out.Artifacts)
 }
 
 // A leg that replaces what an earlier one has streamed is logged, unless it says so by Replace.

@@ -11,6 +11,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/activities"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -23,9 +24,7 @@ var made = []activities.Result{
 func TestRun_fillsInput(t *testing.T) {
 	text := func(pieces ...activities.Piece) string {
 		data, err := json.Marshal(map[string]any{"q": []any{activities.Text(pieces)}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		return string(data)
 	}
 	literal := func(s string) activities.Piece { return activities.Piece{Literal: s} }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"longhaul/a2a"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -67,9 +68,7 @@ func TestAbsence(t *testing.T) {
 	if got := s.decides(t, "acme/carol", "m", `{"action":"accept","objectDigest":"sha256:other"}`); got == http.StatusOK {
 		t.Error("a deputy decides about another object")
 	}
-	if got := s.decides(t, "acme/carol", "m", accepts); got != http.StatusOK {
-		t.Errorf("carol decides: %d", got)
-	}
+	test.Is(t, "carol decides", http.StatusOK, s.decides(t, "acme/carol", "m", accepts))
 	_, decisions := s.page(t, http.MethodGet, "/v1/objectives/obj-"+u("m")+"/decisions", "")
 	last := decisions.at("decisions", "2") // after two that were refused
 	if last.at("decidedBy").String() != "carol" || last.at("for", "principal").String() != "bob" || last.at("for", "absenceId").String() != id || last.at("closed").String() != "true" {
@@ -121,9 +120,7 @@ func TestAbsence_hostile(t *testing.T) {
 		for _, a := range tc.away {
 			s.away(t, a[0], a[1], a[2])
 		}
-		if got := s.decides(t, tc.who, "m", accepts); got != tc.want {
-			t.Errorf("%s: %d, want %d", name, got, tc.want)
-		}
+		test.Is(t, name, tc.want, s.decides(t, tc.who, "m", accepts))
 		if waits, _ := s.mine(t, tc.who, "m"); waits {
 			t.Errorf("%s: it waits for %s afterwards", name, tc.who)
 		}
@@ -162,9 +159,7 @@ func TestAbsence_groups(t *testing.T) {
 	s := newPaying(t, &opt.Responders{Groups: []string{"leads"}})
 	s.pay(t, "m", 12)
 	s.away(t, "acme/ops"+manages, "lea", "carol", "leads", "other")
-	if got := s.decides(t, "acme/carol", "m", accepts); got != http.StatusOK {
-		t.Errorf("carol decides: %d", got)
-	}
+	test.Is(t, "carol decides", http.StatusOK, s.decides(t, "acme/carol", "m", accepts))
 	_, decisions := s.page(t, http.MethodGet, "/v1/objectives/obj-"+u("m")+"/decisions", "")
 	if d := decisions.at("decisions", "0"); d.at("groups").String() != "[leads]" && d.at("groups", "0").String() != "leads" || d.at("for", "madeBy").String() != "ops" {
 		t.Errorf("decisions: %v", decisions)

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"longhaul/internal/test"
 )
 
 // An aguiEvent is an event of a run of AG-UI.
@@ -52,9 +52,7 @@ func (s *fixture) agui(t *testing.T, r aguiRun) (events []aguiEvent) {
 		input["resume"] = json.RawMessage(r.resume)
 	}
 	body, err := json.Marshal(input)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	w := s.aguiAnswer(t, http.MethodPost, "/agui", string(body), r)
 	if w.Code != http.StatusOK || w.Header().Get("Content-Type") != "text/event-stream" {
 		t.Fatalf("%d %s %s", w.Code, w.Header(), w.Body)
@@ -147,14 +145,10 @@ func TestAGUI(t *testing.T) {
 	}
 	again := s.agui(t, aguiRun{thread: "t", run: "r", text: "do it"})
 	later := s.agui(t, aguiRun{thread: "t", run: "other"})
-	if n := len(s.world.Openings()); n != 1 {
-		t.Errorf("%d objectives were started", n)
-	}
+	test.Is(t, "objectives were started", 1, len(s.world.Openings()))
 	want := []string{"user: do it", "assistant: Durable agents."}
 	for _, events := range [][]aguiEvent{again, later} {
-		if diff := cmp.Diff(want, texts(events)); diff != "" {
-			t.Errorf("messages mismatch (-want +got):\n%s", diff)
-		}
+		test.Equal(t, "messages", want, texts(events))
 		for _, e := range events {
 			if e.Type == "STATE_SNAPSHOT" && (e.Snapshot.Objective.Status != "completed" || e.Snapshot.Mine != "kept") {
 				t.Errorf("state %+v", e.Snapshot)

@@ -6,11 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/a2a"
 	"longhaul/api/call"
 	"longhaul/api/card"
+	"longhaul/internal/test"
 )
 
 const tckExtension = "urn:a2a:tck:required-extension"
@@ -52,9 +51,7 @@ func TestCard_everyConfiguration(t *testing.T) {
 					i := node{i}
 					got = append(got, i.at("protocolBinding").String()+" "+i.at("protocolVersion").String()+" "+i.at("url").String())
 				}
-				if diff := cmp.Diff(interfaces, got); diff != "" {
-					t.Errorf("interfaces in %s (-want +got):\n%s", version, diff)
-				}
+				test.Equal(t, fmt.Sprintf("interfaces in %s", version), interfaces, got)
 				wantBool(t, version+" streaming", card.at("capabilities", "streaming"), streams)
 				wantBool(t, version+" push", card.at("capabilities", "pushNotifications"), push)
 				wantBool(t, version+" extended", card.at("capabilities", "extendedAgentCard"), extended)

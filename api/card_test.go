@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"longhaul/api/card"
+	"longhaul/internal/test"
 )
 
 func (s *fixture) get(t *testing.T, path string, headers ...string) *httptest.ResponseRecorder {
@@ -122,9 +124,7 @@ func TestCard_privateSkills(t *testing.T) {
 			t.Errorf("skills of the card: %v", ids)
 		}
 		for version, method := range map[string]string{"1.0": "GetExtendedAgentCard", "0.3": "agent/getAuthenticatedExtendedCard"} {
-			if got := s.callIn(t, version, method, "{}").at("result", "skills", "0", "id").String(); got != name {
-				t.Errorf("skill of the extended card in %s: %q, want %q", version, got, name)
-			}
+			test.Is(t, fmt.Sprintf("skill of the extended card in %s", version), name, s.callIn(t, version, method, "{}").at("result", "skills", "0", "id").String())
 			wantCode(t, s.callIn(t, version, method, "{}", "Authorization", "Bearer anonymous"), "-32000")
 		}
 		s.SetSkills([]card.Skill{{ID: "other"}})
@@ -151,9 +151,7 @@ func TestCard_signed(t *testing.T) {
 	})
 	const path = "/.well-known/agent-card.json"
 	signature := func(n node) string { return n.at("protected").String() + " by " + n.at("signature").String() }
-	if got := signature(s.call(t, "GetExtendedAgentCard", `{}`).at("result", "signatures", "0")); got != "More by first" {
-		t.Errorf("the extended card has %q", got)
-	}
+	test.Is(t, "the extended card", "More by first", signature(s.call(t, "GetExtendedAgentCard", `{}`).at("result", "signatures", "0")))
 	for name, unsigned := range map[string]string{
 		"the union": s.get(t, path).Body.String(), "the extended card of 0.3": s.callIn(t, "0.3", "agent/getAuthenticatedExtendedCard", "{}").String(),
 	} {
@@ -164,9 +162,7 @@ func TestCard_signed(t *testing.T) {
 	check := func(when, want string, changed bool, tag string) string {
 		t.Helper()
 		w := s.get(t, path, "A2A-Version", "1.0")
-		if got := signature(parse(t, w.Body.Bytes()).at("signatures", "0")); got != want {
-			t.Errorf("%s: %q, want %q", when, got, want)
-		}
+		test.Is(t, when, want, signature(parse(t, w.Body.Bytes()).at("signatures", "0")))
 		if got := w.Header().Get("ETag"); tag != "" && (got != tag) != changed {
 			t.Errorf("%s: tag %s after %s", when, got, tag)
 		}

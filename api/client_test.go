@@ -9,6 +9,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/client"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -26,9 +27,7 @@ func TestClient_createsOnce(t *testing.T) {
 	s := newService(t)
 	c := newClient(t, s)
 	first, err := c.CreateObjective(t.Context(), client.NewObjective{Key: "tea-1", Name: "Tea"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	again, err := newClient(t, s).CreateObjective(t.Context(), client.NewObjective{Key: "tea-1", Name: "Tea"})
 	if err != nil || again.ID != first.ID {
 		t.Errorf("a repeat: %v, %v, want %v", again, err, first)
@@ -54,9 +53,7 @@ func TestClient_waitsAndAnswers(t *testing.T) {
 	c := newClient(t, newService(t))
 	m := a2a.Message{MessageID: "m1", Parts: []a2a.Part{a2a.TextPart("approve the report")}}
 	e, err := c.Send(t.Context(), m, client.SendOptions{ReturnImmediately: true, Retry: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	task, err := c.Wait(t.Context(), e.TaskID())
 	if err != nil || task.Status.State != a2a.InputRequired {
 		t.Fatalf("%v, %v", task, err)

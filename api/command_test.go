@@ -13,6 +13,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/api/service"
 	"longhaul/api/service/servicetest"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -91,9 +92,7 @@ func TestChanges_withoutAKey(t *testing.T) {
 	for range 2 {
 		s.must(t, "plans/create", change("plans/create", 0, ""))
 	}
-	if n := len(s.world.Objective(objectiveID).Plans); n != 4 {
-		t.Errorf("there are %d plans", n)
-	}
+	test.Is(t, "plans", 4, len(s.world.Objective(objectiveID).Plans))
 }
 
 // If a change is not answered in time, its result is unknown. The error says so
@@ -140,17 +139,13 @@ func TestChanges_stuck(t *testing.T) {
 	s := newService(t, func(c *config) { c.CallTimeout = 300 * time.Millisecond })
 	s.have(t)
 	s.world.Sleep()
-	if err := s.world.Journal().Stuck(t.Context(), objectiveID, opt.Stuck{Since: a2a.At(time.Now()), Reason: "The journal lacks events."}); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, s.world.Journal().Stuck(t.Context(), objectiveID, opt.Stuck{Since: a2a.At(time.Now()), Reason: "The journal lacks events."}))
 	get := `{"id":"` + objectiveID + `"}`
 	shown := func() string {
 		return s.must(t, "objectives/get", get).at("objective", "metadata", "longhaul/v1/stuck", "reason").String() +
 			s.must(t, "GetTask", get).at("metadata", "longhaul/v1/stuck", "reason").String()
 	}
-	if got := shown(); got != "The journal lacks events.The journal lacks events." {
-		t.Errorf("reads show %q", got)
-	}
+	test.Is(t, "reads show", "The journal lacks events.The journal lacks events.", shown())
 	if text := wantCode(t, s.call(t, "objectives/update", change("objectives/update", 0, "")), "-32603"); !strings.Contains(text, "The journal lacks events.") {
 		t.Errorf("the error says %q", text)
 	}
@@ -337,9 +332,7 @@ func TestChanges_attemptHasPassed(t *testing.T) {
 		}
 		return nil
 	})
-	if got := s.update(t, objectiveID, "working").at("objective", "status").String(); got != "working" {
-		t.Errorf("the objective is %s", got)
-	}
+	test.Is(t, "the objective", "working", s.update(t, objectiveID, "working").at("objective", "status").String())
 	commands := s.world.Commands()
 	last := commands[len(commands)-1]
 	if o := s.world.Objective(objectiveID); o.Attempt != 2 || last.Attempt != 2 {
@@ -505,9 +498,7 @@ func TestChanges_terminated(t *testing.T) {
 	s := newService(t)
 	s.have(t)
 	s.world.Terminate(objectiveID)
-	if text := wantCode(t, s.call(t, "objectives/update", `{"id":"`+objectiveID+`","name":"New"}`), "-32001"); text != "The objective has ended" {
-		t.Errorf("an objective that an operator has ended: %q", text)
-	}
+	test.Is(t, "an objective that an operator has ended", "The objective has ended", wantCode(t, s.call(t, "objectives/update", `{"id":"`+objectiveID+`","name":"New"}`), "-32001"))
 }
 
 // If two services on one journal start objectives in a free context, one begins

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"longhaul/internal/test"
 )
 
 // dial connects to a server, sends a request as text, and closes the client's half of
@@ -17,16 +19,12 @@ import (
 func dial(t *testing.T, h *http.Server, request string) *bufio.Reader {
 	t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(listen(t, h), "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	if _, err := io.WriteString(conn, request); err != nil {
 		t.Fatal(err)
 	}
-	if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, conn.(*net.TCPConn).CloseWrite())
 	return bufio.NewReader(conn)
 }
 
@@ -62,9 +60,7 @@ func TestHalfClose_blockingSend(t *testing.T) {
 		s.until(t, func() bool { _, ok := s.running("task-" + u("m") + "-1-0"); return ok })
 		s.world.Complete("task-" + u("m") + "-1-0")
 		answer, err := http.ReadResponse(rest, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		got, err := io.ReadAll(answer.Body)
 		_ = answer.Body.Close()
 		if err != nil || answer.StatusCode != http.StatusOK || !strings.Contains(string(got), "TASK_STATE_COMPLETED") {
@@ -77,9 +73,7 @@ func TestHalfClose_stream(t *testing.T) {
 	s := newService(t)
 	rest := s.halfClosed(t, rawRequest("/message:stream", `{"message":`+messageJSON("m", "slow", "")+`}`))
 	answer, err := http.ReadResponse(rest, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	defer answer.Body.Close()
 	events := bufio.NewReader(answer.Body)
 	if _, err := events.ReadString('\n'); err != nil {

@@ -19,6 +19,7 @@ import (
 
 	"longhaul/api/card"
 	"longhaul/api/read"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -38,15 +39,11 @@ func TestConversations(t *testing.T) {
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
 			data, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			test.OK(t, err)
 			a := parseArchive(string(data))
 			got := newService(t, settings(filepath.Base(file))).run(t, a)
 			if *update {
-				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				test.OK(t, os.WriteFile(file, []byte(got), 0o644))
 				return
 			}
 			if diff := cmp.Diff(string(data), got); diff != "" {

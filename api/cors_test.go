@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -8,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"longhaul/internal/test"
 )
 
 func TestCORS(t *testing.T) {
@@ -26,16 +29,12 @@ func TestCORS(t *testing.T) {
 		s := newService(t, func(c *config) { c.Origins = tc.origins })
 		for _, method := range []string{http.MethodOptions, http.MethodPost} {
 			rest := s.rest(t, method, "/a2a/rest/tasks/x:subscribe", "", "Origin", tc.origin).Header()
-			if got := rest.Get("Access-Control-Allow-Origin"); got != tc.want {
-				t.Errorf("%v: %s over plain HTTP from %s allows %q, want %q", tc.origins, method, tc.origin, got, tc.want)
-			}
+			test.Is(t, fmt.Sprintf("%v: %s over plain HTTP from %s allows", tc.origins, method, tc.origin), tc.want, rest.Get("Access-Control-Allow-Origin"))
 			if got := rest.Get("Access-Control-Allow-Methods"); method == http.MethodOptions && (got == "GET, OPTIONS, POST") != (tc.want != "") {
 				t.Errorf("%v: preflight of plain HTTP from %q allows %q", tc.origins, tc.origin, got)
 			}
 			h := s.serve(t, method, "/a2a", `{"jsonrpc":"2.0","id":1,"method":"tasks/list"}`, "Origin", tc.origin).Header()
-			if got := h.Get("Access-Control-Allow-Origin"); got != tc.want {
-				t.Errorf("%v: %s from %s allows %q, want %q", tc.origins, method, tc.origin, got, tc.want)
-			}
+			test.Is(t, fmt.Sprintf("%v: %s from %s allows", tc.origins, method, tc.origin), tc.want, h.Get("Access-Control-Allow-Origin"))
 			if h.Get("Access-Control-Allow-Credentials") != "" {
 				t.Error("cookies are allowed")
 			}
@@ -71,9 +70,7 @@ func TestServer_hosts(t *testing.T) {
 			r.Host = tc.host
 			w := httptest.NewRecorder()
 			s.ServeHTTP(w, r)
-			if w.Code != tc.want {
-				t.Errorf("%v: %s of %q: got %d, want %d", tc.hosts, path, tc.host, w.Code, tc.want)
-			}
+			test.Is(t, fmt.Sprintf("%v: %s of %q", tc.hosts, path, tc.host), tc.want, w.Code)
 		}
 		for _, path := range []string{"/healthz", "/readyz"} { // a probe may use a name of its own; health is no secret
 			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
@@ -99,9 +96,7 @@ func TestLenientVersion(t *testing.T) {
 		{"ListTasks", "0.3", "0.3 -32601"},
 		{"ListTasks", "99.0", " -32009"},
 	} {
-		if got := ask(tc.method, "A2A-Version", tc.version); got != tc.want {
-			t.Errorf("%s under %q: %q, want %q", tc.method, tc.version, got, tc.want)
-		}
+		test.Is(t, fmt.Sprintf("%s under %q", tc.method, tc.version), tc.want, ask(tc.method, "A2A-Version", tc.version))
 	}
 	for version, want := range map[string]int{"": 200, "1.0": 200, "1.0.1": 200, "0.3": 400, "2.0": 400} {
 		if w := s.rest(t, "GET", "/a2a/rest/tasks", "", "A2A-Version", version); w.Code != want {

@@ -1,14 +1,14 @@
 package api_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/a2a"
 	"longhaul/api/call"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -16,9 +16,7 @@ import (
 func (s *fixture) spend(t *testing.T, source string, u opt.Usage, b *opt.Budgets) {
 	t.Helper()
 	e := opt.Event{N: 1, Kind: opt.UsageAdded, At: a2a.AtMillis(1_000_000), PlanID: planID, TaskID: taskID, Usage: &u, Budgets: b}
-	if err := s.journal.Record(t.Context(), opt.Batch{ObjectiveID: objectiveID, Source: source, Events: []opt.Event{e}}); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, s.journal.Record(t.Context(), opt.Batch{ObjectiveID: objectiveID, Source: source, Events: []opt.Event{e}}))
 }
 
 // What work has used is shown with the objective, its plan and its task, and in lists; those of all tenants
@@ -38,9 +36,7 @@ func TestListCosts(t *testing.T) {
 		{o.at("plans", "0"), `{"budget":{"tokens":90000},` + counts + `}`},
 		{o.at("plans", "0", "tasks", "0"), `{"budget":{"tokens":50000},` + counts + `}`},
 	} {
-		if got := tt.of.at("metadata", opt.KeyUsage).String(); got != tt.want {
-			t.Errorf("%d: %s, want %s", i, got, tt.want)
-		}
+		test.Is(t, fmt.Sprint(i), tt.want, tt.of.at("metadata", opt.KeyUsage).String())
 	}
 	if got := s.must(t, "GetTask", `{"id":"`+opt.RootID(objectiveID, 1)+`"}`).at("metadata", opt.KeyUsage).String(); got != `{"budget":{"cost":"5.00"},`+counts+`}` {
 		t.Errorf("the root task shows %s", got)
@@ -59,9 +55,7 @@ func TestListCosts(t *testing.T) {
 		if status != http.StatusOK {
 			t.Fatalf("%s: status %d: %v", query, status, n)
 		}
-		if diff := cmp.Diff(want, n.at("costs").String()); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", query, diff)
-		}
+		test.Equal(t, query, want, n.at("costs").String())
 	}
 	for i, tt := range []struct {
 		query, who string

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -40,9 +40,7 @@ func verified(t *testing.T, page node) (verdicts []string) {
 		d := node{list[i]}
 		verdicts = append(verdicts, strings.TrimSpace(fmt.Sprint(d.at("decidedBy"), " ", d.at("action"), " ", d.at("verdict"), " ", d.at("closed"))))
 	}
-	if err := json.Unmarshal([]byte(page.at("head").String()), &head); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, json.Unmarshal([]byte(page.at("head").String()), &head))
 	if err := chains.End(head); err != nil {
 		t.Error(err)
 	}
@@ -97,9 +95,7 @@ func TestListDecisions(t *testing.T) {
 			}
 			told = append(told, fmt.Sprint(fields["reason"]))
 		}
-		if diff := cmp.Diff(strings.Fields(step.reason), strings.Fields(strings.Join(told, " "))); diff != "" {
-			t.Errorf("step %d, reasons in the log (-want +got):\n%s", i, diff)
-		}
+		test.Equal(t, fmt.Sprintf("step %d, reasons in the log", i), strings.Fields(step.reason), strings.Fields(strings.Join(told, " ")))
 	}
 	if votes := s.must(t, "GetTask", `{"id":"`+task+`"}`).at("metadata", "openwop", "interrupt", "votes").String(); votes != `[{"action":"accept","decidedBy":"bob"}]` {
 		t.Errorf("the gate has the votes %s", votes)
@@ -111,17 +107,13 @@ func TestListDecisions(t *testing.T) {
 		"ann accept not-allowed", "mallory accept not-allowed", "bob accept other-object", "ann ask accepted", "bob accept accepted", "bob accept has-voted",
 		"carol accept accepted true",
 	}
-	if diff := cmp.Diff(want, verified(t, page)); diff != "" {
-		t.Errorf("decisions (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "decisions", want, verified(t, page))
 	first := page.at("decisions", "2")
 	for member, want := range map[string]string{
 		"objectiveId": root, "planId": "plan-" + u("m") + "-1", "attempt": "1", "taskId": task, "interruptId": task + ":1", "kind": "approval", "n": "3",
 		"messageId": "r2", "seenDigest": "sha256:00", "previous": page.at("decisions", "1", "hash").String(),
 	} {
-		if got := first.at(member).String(); got != want {
-			t.Errorf("%s is %q, want %q", member, got, want)
-		}
+		test.Is(t, member, want, first.at(member).String())
 	}
 	if digest := first.at("objectDigest").String(); !strings.HasPrefix(digest, "sha256:") || digest == "sha256:00" {
 		t.Errorf("the digest of the object is %q", digest)
@@ -159,12 +151,8 @@ func TestListDecisions_answers(t *testing.T) {
 		"Interrupt not found" + gate, "Permission denied: needs the scope approvals:respond <nil>", "Invalid parameters: action" + gate,
 		"This operation is not supported: the task has ended. Accepted by ann: 2026-03-01 09:30 UTC" + gate, "Invalid parameters: message.messageId <nil>",
 	}
-	if diff := cmp.Diff(want, told); diff != "" {
-		t.Errorf("the log (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{"ann accept accepted true"}, verified(t, s.decisions(t, "obj-"+u("m"), ""))); diff != "" {
-		t.Errorf("decisions (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "the log", want, told)
+	test.Equal(t, "decisions", []string{"ann accept accepted true"}, verified(t, s.decisions(t, "obj-"+u("m"), "")))
 }
 
 // A retried plan begins a new chain. Its records name the attempt, and the head counts
@@ -180,9 +168,7 @@ func TestListDecisions_retried(t *testing.T) {
 	s.say(t, task+"~2", "r2", `{"data":{"action":"explode"}}`, "")
 	s.say(t, task+"~2", "r3", `{"data":{"action":"accept"}}`, "")
 	page := s.decisions(t, root, "")
-	if diff := cmp.Diff([]string{"ann reject accepted true", "ann accept accepted true"}, verified(t, page)); diff != "" {
-		t.Errorf("decisions (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "decisions", []string{"ann reject accepted true", "ann accept accepted true"}, verified(t, page))
 	for i, attempt := range []string{"1", "2"} {
 		d := page.at("decisions", strconv.Itoa(i))
 		if d.at("attempt").String() != attempt || d.at("n").String() != "1" || d.at("previous").String() != "" {
@@ -194,9 +180,7 @@ func TestListDecisions_retried(t *testing.T) {
 	}
 	for id, want := range map[string]string{root: "reject", task: "reject", root + "~2": "accept", task + "~2": "accept"} {
 		got := s.must(t, "GetTask", `{"id":"`+id+`"}`).at("metadata", "openwop", "decision", "action").String()
-		if got != want {
-			t.Errorf("%s shows %q, want %q", id, got, want)
-		}
+		test.Is(t, id+" shows", want, got)
 	}
 }
 
@@ -214,9 +198,7 @@ func TestAnswerInterrupt_objectDigest(t *testing.T) {
 		t.Errorf("status %d: %v", status, got)
 	}
 	want := []string{"ann  other-object", "ann  accepted true"}
-	if diff := cmp.Diff(want, verified(t, s.decisions(t, "obj-"+u("m"), ""))); diff != "" {
-		t.Errorf("decisions (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "decisions", want, verified(t, s.decisions(t, "obj-"+u("m"), "")))
 }
 
 // With a key, the head is signed: all of it but the signature.
@@ -227,9 +209,7 @@ func TestListDecisions_signed(t *testing.T) {
 	s.send(t, "m", "approve")
 	s.say(t, "obj-"+u("m"), "a", `{"text":"accept"}`, "")
 	var head opt.DecisionHead
-	if err := json.Unmarshal([]byte(s.decisions(t, "obj-"+u("m"), "").at("head").String()), &head); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, json.Unmarshal([]byte(s.decisions(t, "obj-"+u("m"), "").at("head").String()), &head))
 	if want := "signed " + string(head.Statement()); head.Signature != want || head.Count != 1 || head.At.IsZero() {
 		t.Errorf("signature %s, want %s", head.Signature, want)
 	}

@@ -6,9 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/api/card"
+	"longhaul/internal/test"
 )
 
 // discovers checks that the discovery document says what the card of 1.0 says.
@@ -32,12 +31,8 @@ func (s *fixture) discovers(t *testing.T) {
 		"protocolVersions": versions, "preferredVersion": versions[0], "profiles": []string{"a2a-1.0", "a2a-0.3-legacy"},
 	}
 	text, err := json.Marshal(want)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(text), got.String()); diff != "" {
-		t.Errorf("discovery mismatch (-card +discovery):\n%s", diff)
-	}
+	test.OK(t, err)
+	test.Equal(t, "discovery", string(text), got.String())
 }
 
 // New skills do not change the discovery document; a client with its tag gets nothing

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"longhaul/a2a"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -34,9 +35,7 @@ func TestExtensionCancel_cascades(t *testing.T) {
 			params := `{"id":"` + ids[0] + `","metadata":{"` + a2a.ExtensionCancel + `":{"reason":"Superseded by order 8."}}}`
 			wantTrue(t, s.callIn(t, d.version, d.cancel, params, d.header, a2a.ExtensionCancel).at("result", "metadata", a2a.ExtensionCancel, "stopped"))
 			for _, id := range ids {
-				if got := s.textOf(t, d, id); got != "Superseded by order 8." {
-					t.Errorf("%s %s: the status of %s says %q", d.version, word, id, got)
-				}
+				test.Is(t, fmt.Sprintf("%s %s: the status of %s says", d.version, word, id), "Superseded by order 8.", s.textOf(t, d, id))
 			}
 		}
 	}
@@ -61,9 +60,7 @@ func TestExtensionCancel_task(t *testing.T) {
 		t.Errorf("stopped is %v, the header %v", got, w.Header())
 	}
 	s.world.End(task, opt.Outcome{State: opt.TaskWorking, Park: &opt.Park{}})
-	if got := s.textOf(t, dialects[0], task); got != "Too slow." {
-		t.Errorf("the status says %q", got)
-	}
+	test.Is(t, "the status says", "Too slow.", s.textOf(t, dialects[0], task))
 }
 
 // Without the extension a reason says nothing, and is not acknowledged. With it, one that is too
@@ -117,9 +114,7 @@ func TestExtensionBudget_bill(t *testing.T) {
 	for _, d := range dialects {
 		s := newService(t)
 		w := s.post(t, `{"jsonrpc":"2.0","id":1,"method":"`+d.send+`","params":{"message":`+d.message("m", "slow", `{"tokens":50,"cost":0.5}`)+`}}`, "A2A-Version", d.version)
-		if got := w.Header().Get("A2A-Extensions"); got != a2a.ExtensionBudget {
-			t.Errorf("%s: A2A-Extensions is %q", d.version, got)
-		}
+		test.Is(t, fmt.Sprintf("%s: A2A-Extensions", d.version), a2a.ExtensionBudget, w.Header().Get("A2A-Extensions"))
 		task := "task-" + u("m") + "-1-0"
 		running, _ := s.running(task)
 		if got := running.Budget(); got != (opt.Budget{SpendLimit: opt.SpendLimit{Tokens: 50, Cost: 500_000}}) {

@@ -1,11 +1,13 @@
 package api_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"longhaul/a2a"
 	"longhaul/api/call"
+	"longhaul/internal/test"
 )
 
 const otherExtension = "urn:example:other"
@@ -33,12 +35,8 @@ func TestExtensions_activation(t *testing.T) {
 			s := newService(t, func(c *config) { c.Card.Extensions = []call.Extension{{URI: otherExtension}} })
 			w := s.post(t, `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":`+messageJSON("m", "quiet", tc.more)+`}}`,
 				"A2A-Version", "1.0", tc.header, tc.value)
-			if got := w.Header().Get("A2A-Extensions"); got != tc.want {
-				t.Errorf("A2A-Extensions is %q, want %q", got, tc.want)
-			}
-			if got := w.Header().Get("X-A2A-Extensions"); got != tc.wantX {
-				t.Errorf("X-A2A-Extensions is %q, want %q", got, tc.wantX)
-			}
+			test.Is(t, "A2A-Extensions", tc.want, w.Header().Get("A2A-Extensions"))
+			test.Is(t, "X-A2A-Extensions", tc.wantX, w.Header().Get("X-A2A-Extensions"))
 			if got := parse(t, w.Body.Bytes()).at("result", "task", "metadata").has("opt/v1/objective"); got != tc.objective {
 				t.Errorf("the objective is shown: %v", got)
 			}
@@ -76,9 +74,7 @@ func TestExtensions_required(t *testing.T) {
 	body := `{"message":` + messageJSON("m", "quiet", "") + `}`
 	n := s.call(t, "SendMessage", body)
 	wantCode(t, n, "-32008")
-	if got := n.at("error", "data", "0", "reason").String(); got != "EXTENSION_SUPPORT_REQUIRED" {
-		t.Errorf("reason is %q", got)
-	}
+	test.Is(t, "reason", "EXTENSION_SUPPORT_REQUIRED", n.at("error", "data", "0", "reason").String())
 	wantCode(t, s.call(t, "SendMessage", `{"message":{}}`), "-32008")
 	wantCode(t, s.call(t, "GetTask", `{"id":"x"}`, "A2A-Extensions", a2a.ExtensionOPT), "-32008")
 	wantCode(t, s.callIn(t, "0.3", "tasks/get", `{"id":"x"}`), "-32602")
@@ -108,9 +104,7 @@ func TestExtensions_requiredByItsOwnMethods(t *testing.T) {
 		for _, method := range []string{"objectives/create", "objectives/list", "plans/get", "tasks/updateStatus"} {
 			n := s.callIn(t, version, method, `{}`)
 			wantCode(t, n, want)
-			if got := n.at("error", "data", "0", "metadata", "extensions").String(); got != a2a.ExtensionOPT {
-				t.Errorf("%s of %s misses %q", method, version, got)
-			}
+			test.Is(t, fmt.Sprintf("%s of %s misses", method, version), a2a.ExtensionOPT, n.at("error", "data", "0", "metadata", "extensions").String())
 		}
 	}
 	s.untouched(t)

@@ -21,6 +21,7 @@ import (
 	"longhaul/api/card"
 	"longhaul/api/service"
 	"longhaul/api/service/servicetest"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/shown"
 )
@@ -226,9 +227,7 @@ func field(n node) string {
 // untouched checks that nothing was written.
 func (s *fixture) untouched(t *testing.T) {
 	t.Helper()
-	if n := len(s.world.Calls()); n != 0 {
-		t.Errorf("the engine was called %d times", n)
-	}
+	test.Is(t, "the engine was called times", 0, len(s.world.Calls()))
 	_, n, err := s.journal.Journal.Objectives(t.Context(), "acme", shown.ObjectiveFilter{Limit: 1})
 	if err != nil || n != 0 {
 		t.Errorf("%d objectives were recorded: %v", n, err)

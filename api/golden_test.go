@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"longhaul/api"
+	"longhaul/internal/test"
 )
 
 // Each file in testdata/golden has all that an operation answers to the requests of the
@@ -49,15 +50,11 @@ func TestGolden(t *testing.T) {
 func wantGolden(t *testing.T, file, got string) {
 	t.Helper()
 	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, os.WriteFile(file, []byte(got), 0o644))
 		return
 	}
 	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	if diff := cmp.Diff(indented(string(want)), indented(got)); diff != "" {
 		t.Errorf("%s mismatch (-want +got):\n%s\nif that is meant: GOWORK=off go test ./api ./api/grpc -run Golden -args -update", file, diff)
 	}
@@ -283,8 +280,6 @@ func replaced(t *testing.T, params string, path []any, with any) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	if err := e.Encode(root[0]); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, e.Encode(root[0]))
 	return strings.TrimSpace(b.String())
 }

@@ -7,6 +7,8 @@ import (
 	"net/http/httptest"
 	"testing"
 	"time"
+
+	"longhaul/internal/test"
 )
 
 // A service that is about to stop reports that it drains, and still serves requests.
@@ -16,9 +18,7 @@ func TestReadiness_draining(t *testing.T) {
 	get := func(path string, code int, want string) {
 		t.Helper()
 		res, err := http.Get(url + path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		defer res.Body.Close()
 		body, _ := io.ReadAll(res.Body)
 		if res.StatusCode != code || want != "" && string(body) != want+"\n" {
@@ -52,12 +52,8 @@ func TestReadiness_remembered(t *testing.T) {
 	ask(100)
 	s.world.Advance(999 * time.Millisecond)
 	ask(100)
-	if asked != 1 {
-		t.Errorf("200 requests asked the engine %d times, want once", asked)
-	}
+	test.Is(t, "200 requests asked the engine times", 1, asked)
 	s.world.Advance(time.Millisecond)
 	ask(100)
-	if asked != 2 {
-		t.Errorf("a second later the engine was asked %d times, want twice", asked)
-	}
+	test.Is(t, "a second later the engine was asked times", 2, asked)
 }

@@ -12,6 +12,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"longhaul/api/call"
+	"longhaul/internal/test"
 )
 
 // The log of a request has the caller, the method and ids, and no content.
@@ -45,9 +46,7 @@ func TestLog(t *testing.T) {
 		"requestId": "req-1", "method": "SendMessage", "tenant": "acme", "principal": "ann", "status": int64(200),
 		"objectiveId": "obj-" + u("m"), "taskId": "obj-" + u("m"), "path": "/a2a", "code": nil,
 	} {
-		if served[0][key] != want {
-			t.Errorf("%s is %v, want %v", key, served[0][key], want)
-		}
+		test.Is(t, key, want, served[0][key])
 	}
 	if served[0]["took"] == nil {
 		t.Error("the log does not say how long it took")

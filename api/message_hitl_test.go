@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"longhaul/a2a"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -62,9 +63,7 @@ func TestHITL_replies(t *testing.T) {
 				got := *s.world.Letters()[0].Reply
 				got.At = a2a.Time{}
 				tc.want.GateID, tc.want.MessageID, tc.want.DecidedBy = tc.gate+":1", "r", "ann"
-				if diff := cmp.Diff(tc.want, got, cmp.AllowUnexported(a2a.Time{})); diff != "" {
-					t.Errorf("reply (-want +got):\n%s", diff)
-				}
+				test.Equal(t, "reply", tc.want, got, cmp.AllowUnexported(a2a.Time{}))
 			})
 		}
 	}
@@ -134,9 +133,7 @@ func TestHITL_activation(t *testing.T) {
 	s := newService(t)
 	for _, version := range []string{"0.3", "1.0"} {
 		card := parse(t, s.get(t, "/.well-known/agent-card.json", "A2A-Version", version).Body.Bytes())
-		if got := card.at("capabilities", "extensions", "1", "uri").String(); got != a2a.ExtensionHITL {
-			t.Errorf("the second extension on the card of %s is %q", version, got)
-		}
+		test.Is(t, fmt.Sprintf("the second extension on the card of %s", version), a2a.ExtensionHITL, card.at("capabilities", "extensions", "1", "uri").String())
 	}
 	for name, tc := range map[string]struct{ header, more string }{
 		"by header":      {a2a.ExtensionHITL, ""},
@@ -144,8 +141,6 @@ func TestHITL_activation(t *testing.T) {
 	} {
 		w := s.post(t, `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":`+messageJSON("m", "quiet", tc.more)+`}}`,
 			"A2A-Version", "1.0", "A2A-Extensions", tc.header)
-		if got := w.Header().Get("A2A-Extensions"); got != a2a.ExtensionHITL {
-			t.Errorf("%s: A2A-Extensions is %q", name, got)
-		}
+		test.Is(t, name+": A2A-Extensions", a2a.ExtensionHITL, w.Header().Get("A2A-Extensions"))
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"longhaul/a2a"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -69,9 +70,7 @@ func TestReply_letters(t *testing.T) {
 				got.Reply.At = a2a.Time{}
 			}
 			tc.want.ObjectiveID, tc.want.Principal = obj, "ann"
-			if diff := cmp.Diff(tc.want, got, cmp.AllowUnexported(a2a.Time{})); diff != "" {
-				t.Errorf("letter mismatch (-want +got):\n%s", diff)
-			}
+			test.Equal(t, "letter", tc.want, got, cmp.AllowUnexported(a2a.Time{}))
 		})
 	}
 }

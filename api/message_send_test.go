@@ -17,6 +17,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/api/call"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -35,9 +36,7 @@ func TestSend_opensAnObjective(t *testing.T) {
 			Metadata: a2a.Metadata{}.With(opt.KeyPlanner, "playbook").With("longhaul/v1/reason", "it said so"),
 		},
 	}}
-	if diff := cmp.Diff(want, s.world.Openings(), cmp.AllowUnexported(a2a.Time{})); diff != "" {
-		t.Errorf("openings mismatch (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "openings", want, s.world.Openings(), cmp.AllowUnexported(a2a.Time{}))
 }
 
 func TestSend_namesTheObjective(t *testing.T) {
@@ -50,9 +49,7 @@ func TestSend_namesTheObjective(t *testing.T) {
 	} {
 		s.call(t, "SendMessage", `{"message":`+messageJSON(name, tc.text, tc.more)+`}`)
 		openings := s.world.Openings()
-		if got := openings[len(openings)-1].Objective.Name; got != tc.want {
-			t.Errorf("%s: name is %q, want %q", name, got, tc.want)
-		}
+		test.Is(t, name+": name", tc.want, openings[len(openings)-1].Objective.Name)
 	}
 }
 
@@ -71,9 +68,7 @@ func TestSend_isIdempotent(t *testing.T) {
 			t.Errorf("tasks %s and %s", id, answers[0])
 		}
 	}
-	if len(s.world.Openings()) != 1 {
-		t.Errorf("%d objectives were started", len(s.world.Openings()))
-	}
+	test.Is(t, "objectives were started", 1, len(s.world.Openings()))
 	for _, who := range []string{"acme/bob", "rival/ann"} {
 		n := s.call(t, "SendMessage", `{"message":`+messageJSON("m-1", "Write other things", "")+`}`, "Authorization", "Bearer "+who)
 		if got := n.at("result", "task", "id").String(); got == "" || got == answers[0] {
@@ -101,9 +96,7 @@ func TestSend_notTaken(t *testing.T) {
 		t.Errorf("a task that nothing works on: %v", n)
 	}
 	s.must(t, "SendMessage", params)
-	if n := len(s.world.Openings()); n != 1 {
-		t.Errorf("the repeat started %d objectives, want 1", n)
-	}
+	test.Is(t, "the repeat started objectives", 1, len(s.world.Openings()))
 }
 
 func TestSend_idempotencyKey(t *testing.T) {
@@ -158,9 +151,7 @@ func TestSend_idempotencyKeyReused(t *testing.T) {
 	if wantCode(t, n, "-32602"); field(n) != "Idempotency-Key" {
 		t.Errorf("another reply: %v", n)
 	}
-	if n := len(s.world.Openings()); n != 1 {
-		t.Errorf("%d objectives", n)
-	}
+	test.Is(t, "objectives", 1, len(s.world.Openings()))
 }
 
 // A repeat with another message id is recognized before the journal has the work
@@ -187,9 +178,7 @@ func TestSend_idempotencyKeyOfAnOldRow(t *testing.T) {
 	m := a2a.Message{MessageID: "m-1", Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart("quiet")}}
 	o := opt.Objective{ID: at, ContextID: at, Tenant: "acme", Principal: "ann", Name: "Old", Status: opt.ObjectiveSubmitted, Root: opt.TaskSubmitted,
 		CreatedAt: a2a.At(s.world.Now()), UpdatedAt: a2a.At(s.world.Now()), Attempt: 1, Revision: 1, MessageID: "m-1", Digest: m.Digest()}
-	if err := s.journal.Journal.Record(t.Context(), opt.Batch{ObjectiveID: at, Source: at, Events: []opt.Event{(opt.Opening{Objective: o, Message: &m}).Event()}}); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, s.journal.Journal.Record(t.Context(), opt.Batch{ObjectiveID: at, Source: at, Events: []opt.Event{(opt.Opening{Objective: o, Message: &m}).Event()}}))
 	if got := send("m-1").at("result", "task", "id").String(); got != at {
 		t.Errorf("the task is %q", got)
 	}
@@ -209,9 +198,7 @@ func TestSend_survivesALostRecord(t *testing.T) {
 	}
 	n := s.call(t, "SendMessage", `{"message":`+messageJSON("m-1", "something else", "")+`}`)
 	wantCode(t, n, "-32602")
-	if len(s.world.Openings()) != 1 {
-		t.Errorf("%d objectives were started", len(s.world.Openings()))
-	}
+	test.Is(t, "objectives were started", 1, len(s.world.Openings()))
 }
 
 // The engine refuses another message under the same id, even if the journal does
@@ -247,26 +234,18 @@ func TestSend_waits(t *testing.T) {
 			default:
 			}
 			s.world.Wake()
-			if got := (<-done).at("result", "task", "status", "state").String(); got != want {
-				t.Errorf("state is %s, want %s", got, want)
-			}
-			if n := s.journal.watches.Load(); n != 0 {
-				t.Errorf("%d watches are left", n)
-			}
+			test.Is(t, "state", want, (<-done).at("result", "task", "status", "state").String())
+			test.Is(t, "watches are left", 0, s.journal.watches.Load())
 		})
 	}
 	t.Run("not for ever", func(t *testing.T) {
-		if got := newService(t).send(t, "m-1", "quiet").at("status", "state").String(); got != "TASK_STATE_SUBMITTED" {
-			t.Errorf("state is %s", got)
-		}
+		test.Is(t, "state", "TASK_STATE_SUBMITTED", newService(t).send(t, "m-1", "quiet").at("status", "state").String())
 	})
 	t.Run("not past Close", func(t *testing.T) {
 		s := newService(t, patient)
 		s.service.Close()
 		s.service.Close()
-		if got := s.send(t, "m-1", "quiet").at("status", "state").String(); got != "TASK_STATE_SUBMITTED" {
-			t.Errorf("state is %s", got)
-		}
+		test.Is(t, "state", "TASK_STATE_SUBMITTED", s.send(t, "m-1", "quiet").at("status", "state").String())
 	})
 }
 
@@ -286,9 +265,7 @@ func TestSend_clientGoes(t *testing.T) {
 	s.until(t, func() bool { return s.events(id) == 1 })
 	leave()
 	<-done
-	if got := s.call(t, "GetTask", fmt.Sprintf(`{"id":%q}`, id)).at("result", "status", "state").String(); got != "TASK_STATE_SUBMITTED" {
-		t.Errorf("state is %s", got)
-	}
+	test.Is(t, "state", "TASK_STATE_SUBMITTED", s.call(t, "GetTask", fmt.Sprintf(`{"id":%q}`, id)).at("result", "status", "state").String())
 	if len(s.world.Calls()) != 1 || s.journal.watches.Load() != 0 {
 		t.Errorf("canceled %v, %d watches left", s.world.Calls(), s.journal.watches.Load())
 	}
@@ -306,13 +283,9 @@ func TestSend_objectiveInMetadata(t *testing.T) {
 		{Name: "P", Tasks: []opt.TaskSpec{{Name: "A"}, {Name: "B", Dependencies: []string{"task-0"}}}},
 		{Name: "Q", Dependencies: []string{"plan-0"}},
 	}
-	if diff := cmp.Diff(wantPlans, o.Plans); diff != "" {
-		t.Errorf("plans mismatch (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "plans", wantPlans, o.Plans)
 	wantMetadata := a2a.Metadata{}.With("a", 1).With("opt/v1/clientObjectiveId", "theirs")
-	if diff := cmp.Diff(wantMetadata, o.Objective.Metadata); diff != "" {
-		t.Errorf("metadata mismatch (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "metadata", wantMetadata, o.Objective.Metadata)
 	id := fresh.at("result", "task", "id").String()
 	if o.Objective.Name != "N" || o.Objective.Description != "D" || id == "theirs" {
 		t.Errorf("objective is %+v", o.Objective)
@@ -453,9 +426,7 @@ func TestSend_clientGoesHalfway(t *testing.T) {
 		`{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":`+messageJSON("m-1", "quiet", "")+`}}`))
 	r.Header.Set("A2A-Version", "1.0")
 	s.ServeHTTP(httptest.NewRecorder(), r)
-	if n := s.events("obj-" + u("m-1")); n != 1 {
-		t.Errorf("%d events are recorded", n)
-	}
+	test.Is(t, "events are recorded", 1, s.events("obj-"+u("m-1")))
 }
 
 // A send that waits reads the journal to find a repeat, once when its task has ended, and for the answer: not at each

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"longhaul/a2a"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -82,9 +83,7 @@ func (s *fixture) unchanged(t *testing.T, f func()) {
 	t.Helper()
 	events, calls := s.events(objectiveID), len(s.world.Calls())
 	f()
-	if n := s.events(objectiveID) - events; n != 0 {
-		t.Errorf("%d events were recorded", n)
-	}
+	test.Is(t, "events were recorded", 0, s.events(objectiveID)-events)
 	if got := s.world.Calls()[calls:]; len(got) != 0 {
 		t.Errorf("the engine was called: %+v", got)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/api/service/servicetest"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -40,9 +41,7 @@ func (s *fixture) complete(t *testing.T, id string) (ran string) {
 	for n := range 20 {
 		o := s.world.Objective(id)
 		if o.Status.Ended() {
-			if o.Status != opt.ObjectiveCompleted {
-				t.Errorf("%s is %s", id, o.Status)
-			}
+			test.Is(t, id, opt.ObjectiveCompleted, o.Status)
 			return strings.TrimSpace(ran)
 		}
 		for _, p := range o.Plans {
@@ -64,9 +63,7 @@ func (s *fixture) complete(t *testing.T, id string) (ran string) {
 func (s *fixture) recorded(t *testing.T, id string) string {
 	t.Helper()
 	doc, err := json.Marshal(s.world.Events(id))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return string(doc)
 }
 
@@ -177,9 +174,7 @@ func TestFork_outlivesItsOriginal(t *testing.T) {
 	large := strings.Repeat("large ", 10_000)
 	id := s.send(t, "m", large).at("id").String()
 	parts, blobs := a2a.Detach([]a2a.Part{a2a.TextPart(large + "made")})
-	if err := s.journal.WriteBlobs(t.Context(), id, blobs); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, s.journal.WriteBlobs(t.Context(), id, blobs))
 	s.world.Complete(opt.TaskID(opt.PlanID(id, 1), 0), a2a.Artifact{ArtifactID: "1-0-out", Parts: parts})
 	fork := s.fork(t, `{"id":"`+id+`"}`)
 	s.forget(t, id)
@@ -272,9 +267,7 @@ func (s *fixture) records(t *testing.T, id string) (list []opt.Decision) {
 	t.Helper()
 	page := s.decisions(t, id, "")
 	verified(t, page)
-	if err := json.Unmarshal([]byte(page.at("decisions").String()), &list); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, json.Unmarshal([]byte(page.at("decisions").String()), &list))
 	return list
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/shown"
 )
@@ -25,9 +26,7 @@ func TestObjectiveUpdate_metadata(t *testing.T) {
 		s := newService(t)
 		s.open(t)
 		n := s.call(t, "objectives/update", `{"id":"`+objectiveID+`","metadata":`+tc.metadata+`}`)
-		if got := n.at("result", "objective", "metadata").String(); got != tc.want {
-			t.Errorf("%s: metadata is %s, want %s", name, got, tc.want)
-		}
+		test.Is(t, name+": metadata", tc.want, n.at("result", "objective", "metadata").String())
 	}
 }
 
@@ -38,13 +37,9 @@ func TestObjectiveUpdate_waitsForTheEnd(t *testing.T) {
 	s.have(t)
 	s.update(t, objectiveID, "working")
 	s.world.Stubborn()
-	if got := s.update(t, objectiveID, "canceled").at("objective", "status").String(); got != "working" {
-		t.Errorf("with a task that does not stop the objective is %s", got)
-	}
+	test.Is(t, "with a task that does not stop the objective", "working", s.update(t, objectiveID, "canceled").at("objective", "status").String())
 	s.world.Stop(taskID)
-	if got := s.objective(t).at("status").String(); got != "canceled" {
-		t.Errorf("then it is %s", got)
-	}
+	test.Is(t, "then it", "canceled", s.objective(t).at("status").String())
 	s = newService(t)
 	s.have(t)
 	s.update(t, objectiveID, "working")
@@ -133,9 +128,7 @@ func TestObjective_blockedBy(t *testing.T) {
 	s.update(t, objectiveID, "working")
 	s.world.Gate(taskID, *approval())
 	want := fmt.Sprintf(`{"interruptId":"%s:1","planId":"%s","question":"Publish?","taskId":"%s"}`, taskID, planID, taskID)
-	if got := s.objective(t).at("metadata", "longhaul/v1/blockedBy").String(); got != want {
-		t.Errorf("blocked by %s, want %s", got, want)
-	}
+	test.Is(t, "blocked by", want, s.objective(t).at("metadata", "longhaul/v1/blockedBy").String())
 	s.update(t, taskID, "working")
 	if m := s.objective(t).at("metadata"); m.has("longhaul/v1/blockedBy") || m.has("opt/v1/blockedReason") {
 		t.Errorf("metadata is %v", m)
@@ -151,17 +144,11 @@ func TestObjective_blockedBy(t *testing.T) {
 func TestReplan(t *testing.T) {
 	s := newService(t)
 	id := s.send(t, "m", "slow").at("id").String()
-	if o := s.must(t, "objectives/replan", `{"id":"`+id+`"}`).at("objective", "status").String(); o != "planning" {
-		t.Errorf("with a quick planner the answer shows %s", o)
-	}
-	if got := s.world.Objective(id).Status; got != opt.ObjectiveWorking {
-		t.Errorf("then it is %s", got)
-	}
+	test.Is(t, "with a quick planner the answer shows", "planning", s.must(t, "objectives/replan", `{"id":"`+id+`"}`).at("objective", "status").String())
+	test.Is(t, "then it", opt.ObjectiveWorking, s.world.Objective(id).Status)
 	s.open(t)
 	s.update(t, objectiveID, "working")
-	if o := s.must(t, "objectives/replan", `{"id":"`+objectiveID+`"}`).at("objective", "status").String(); o != "planning" {
-		t.Errorf("without plans the objective is %s", o)
-	}
+	test.Is(t, "without plans the objective", "planning", s.must(t, "objectives/replan", `{"id":"`+objectiveID+`"}`).at("objective", "status").String())
 	s.world.Planned(objectiveID, madeOf("Found"))
 	if o := s.objective(t); o.at("status").String() != "working" || o.at("plans", "0", "name").String() != "Found" {
 		t.Errorf("the objective is %v", o)

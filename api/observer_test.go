@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"longhaul/internal/test"
 )
 
 // An observed keeps the calls of an observer.
@@ -54,9 +54,7 @@ func TestObserver(t *testing.T) {
 	url := s.listen(t)
 	s.send(t, "g", "approve")
 	s.call(t, "SendMessage", `{"message":{"messageId":"r","role":"ROLE_USER","taskId":"obj-`+u("g")+`","parts":[{"text":"accept"}]}}`)
-	if diff := cmp.Diff([]string{"approval"}, o.gates); diff != "" {
-		t.Errorf("answered gates (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "answered gates", []string{"approval"}, o.gates)
 	o.calls = nil
 	s.send(t, "m", "slow")
 	s.call(t, "GetTask", `{"id":"obj-`+u("m")+`"}`)
@@ -76,7 +74,5 @@ func TestObserver(t *testing.T) {
 		return o.streams == 0 && slices.Contains(o.calls, "jsonrpc SubscribeToTask ok, streamed")
 	})
 	want := []string{"jsonrpc SendMessage ok", "jsonrpc GetTask ok", "jsonrpc GetTask refused", "jsonrpc other refused", "jsonrpc SubscribeToTask ok, streamed"}
-	if diff := cmp.Diff(want, o.calls); diff != "" {
-		t.Errorf("calls (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "calls", want, o.calls)
 }

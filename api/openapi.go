@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"net/http"
@@ -96,11 +97,7 @@ func (d describer) add(paths object, below string, r route, failed string, param
 		params = append(params, object{"name": m[1], "in": "path", "required": true, "schema": object{"type": "string"}})
 	}
 	for _, name := range about.Query {
-		kind := "string"
-		if t, ok := queryTypes[name]; ok {
-			kind = t
-		}
-		params = append(params, object{"name": name, "in": "query", "schema": object{"type": kind}})
+		params = append(params, object{"name": name, "in": "query", "schema": object{"type": cmp.Or(queryTypes[name], "string")}})
 	}
 	media := []string{mediaJSON}
 	if below == restPath+"/" {

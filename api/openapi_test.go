@@ -14,10 +14,10 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/openapi3filter"
 	"github.com/getkin/kin-openapi/routers"
-	"github.com/google/go-cmp/cmp"
 
 	"longhaul/a2a"
 	"longhaul/api"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/standing"
 )
@@ -30,9 +30,7 @@ func (s *fixture) described(t *testing.T) *openapi3.T {
 		t.Fatalf("status %d, %v", w.Code, w.Header())
 	}
 	doc, err := openapi3.NewLoader().LoadFromData(w.Body.Bytes())
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	if err := doc.Validate(t.Context()); err != nil || !doc.IsOpenAPI31OrLater() {
 		t.Fatalf("version %s: %v", doc.OpenAPI, err)
 	}
@@ -54,9 +52,7 @@ func TestOpenAPI_everyRoute(t *testing.T) {
 	want := s.Paths()
 	slices.Sort(got)
 	slices.Sort(want)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("paths mismatch (-served +described):\n%s", diff)
-	}
+	test.Equal(t, "paths", want, got)
 }
 
 // Security is as on the card.
@@ -106,9 +102,7 @@ func TestOpenAPI_answers(t *testing.T) {
 	stands := standing.Decision{
 		ID: "sd-1", Action: opt.Accept, MadeAt: gateOf("m"), Most: 1, Need: 2, CreatedAt: a2a.At(s.world.Now()), ExpiresAt: a2a.At(s.world.Now().Add(time.Hour)), By: []opt.Vote{{Action: opt.Accept, DecidedBy: "bob"}},
 	}
-	if err := s.journal.Standing.AddStanding(t.Context(), "acme", stands); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, s.journal.Standing.AddStanding(t.Context(), "acme", stands))
 	queries := map[string]string{"/a2a/rest/tasks": "?pageSize=1&includeArtifacts=true&historyLength=2", "/v1/objectives/{id}/compare": "?with=obj-" + u("m")}
 	for path, item := range doc.Paths.Map() {
 		for verb, operation := range item.Operations() {

@@ -7,31 +7,24 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"longhaul/internal/test"
 )
 
 // schema reads a JSON Schema from testdata.
 func schema(t *testing.T, name string) *jsonschema.Schema {
 	t.Helper()
 	file, err := os.Open("testdata/schema/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	defer file.Close()
 	doc, err := jsonschema.UnmarshalJSON(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	c := jsonschema.NewCompiler()
 	c.AssertFormat()
-	if err := c.AddResource(name, doc); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, c.AddResource(name, doc))
 	s, err := c.Compile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return s
 }
 
@@ -75,9 +68,7 @@ func TestTaskRecord_everyState(t *testing.T) {
 		if tc.kind != "" {
 			want = strings.Replace(want, `"runId"`, `"interruptKind":"`+tc.kind+`","runId"`, 1)
 		}
-		if diff := cmp.Diff(want, parse(t, w.Body.Bytes()).String()); diff != "" {
-			t.Errorf("%s: record mismatch (-want +got):\n%s", tc.text, diff)
-		}
+		test.Equal(t, tc.text+": record", want, parse(t, w.Body.Bytes()).String())
 		run := parse(t, s.get(t, "/v1/runs/"+id).Body.Bytes())
 		if run.at("status").String() != tc.run || run.at("runId").String() != id || run.at("workflowId").String() != id ||
 			run.has("completedAt") != (tc.run == "completed" || tc.run == "failed" || tc.run == "cancelled") || run.has("error") != (tc.run == "failed") {

@@ -7,6 +7,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"longhaul/internal/test"
 )
 
 func deep(n int) string { return strings.Repeat(`[`, n) + strings.Repeat(`]`, n) }
@@ -127,9 +129,7 @@ func TestBadParams(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			n := s.call(t, tc.method, tc.params)
 			message := wantCode(t, n, "-32602")
-			if got := field(n); got != tc.field {
-				t.Errorf("field is %q, want %q", got, tc.field)
-			}
+			test.Is(t, "field", tc.field, field(n))
 			if !strings.Contains(message, tc.field) {
 				t.Errorf("message %q does not name %s", message, tc.field)
 			}
@@ -175,13 +175,9 @@ func TestParams_unusualTexts(t *testing.T) {
 func TestNames_formatCharacters(t *testing.T) {
 	s := newService(t)
 	text := wantCode(t, s.call(t, "objectives/create", `{"name":"a\u200bb"}`), "-32602")
-	if want := "Invalid parameters: name: must be one line without control or format characters, and has U+200B"; text != want {
-		t.Errorf("the error says %q, want %q", text, want)
-	}
+	test.Is(t, "the error says", "Invalid parameters: name: must be one line without control or format characters, and has U+200B", text)
 	id := s.send(t, "m", "quiet \u202ework\u200b\nnow").at("id").String()
-	if got := s.world.Objective(id).Name; got != "quiet work now" {
-		t.Errorf("the name is %q", got)
-	}
+	test.Is(t, "the name", "quiet work now", s.world.Objective(id).Name)
 }
 
 func TestBadParams_03(t *testing.T) {
@@ -226,9 +222,7 @@ func TestStrangeIDs(t *testing.T) {
 		before := s.journal.calls.Load()
 		for _, method := range []string{"GetTask", "CancelTask", "SubscribeToTask"} {
 			n := s.call(t, method, `{"id":"`+strings.ReplaceAll(id, "\u0000", `\u0000`)+`"}`)
-			if got := wantCode(t, n, "-32001"); got != "Task not found" {
-				t.Errorf("message is %q", got)
-			}
+			test.Is(t, "message", "Task not found", wantCode(t, n, "-32001"))
 			if len(n.String()) > 1000 {
 				t.Errorf("a huge id comes back: %d bytes", len(n.String()))
 			}
@@ -253,9 +247,7 @@ func TestBodyLimit(t *testing.T) {
 			r.Header.Set("A2A-Version", "1.0")
 			w := httptest.NewRecorder()
 			s.ServeHTTP(w, r)
-			if w.Code != http.StatusRequestEntityTooLarge {
-				t.Errorf("%s, %s: status is %d, want 413", path, name, w.Code)
-			}
+			test.Is(t, fmt.Sprintf("%s, %s: status", path, name), http.StatusRequestEntityTooLarge, w.Code)
 			if path == "/" {
 				wantCode(t, parse(t, w.Body.Bytes()), "-32600")
 			}
@@ -267,9 +259,7 @@ func TestBodyLimit(t *testing.T) {
 func TestRequestID(t *testing.T) {
 	s := newService(t)
 	const body = `{"jsonrpc":"2.0","id":1,"method":"tasks/list"}`
-	if got := s.post(t, body, "X-Request-Id", "abc-1").Header().Get("X-Request-Id"); got != "abc-1" {
-		t.Errorf("a sane id became %q", got)
-	}
+	test.Is(t, "a sane id became", "abc-1", s.post(t, body, "X-Request-Id", "abc-1").Header().Get("X-Request-Id"))
 	for _, id := range []string{"", "a b", strings.Repeat("x", 200), "a\tb"} {
 		if got := s.post(t, body, "X-Request-Id", id).Header().Get("X-Request-Id"); got == id || got == "" {
 			t.Errorf("id %q became %q", id, got)

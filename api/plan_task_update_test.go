@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -22,9 +23,7 @@ func TestTaskUpdate_revision(t *testing.T) {
 			t.Errorf("the answer is %v", n)
 		}
 	}
-	if got := len(s.world.Commands()) - commands; got != 3 {
-		t.Errorf("%d commands were sent for three moves", got)
-	}
+	test.Is(t, "commands were sent for three moves", 3, len(s.world.Commands())-commands)
 }
 
 // A task of this server is followed if the caller may read it.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -88,9 +89,7 @@ func TestPlanUpdate_reorders(t *testing.T) {
 		ids := strings.NewReplacer("PLAN", planID)
 		p := s.must(t, "plans/update", ids.Replace(`{"id":"`+secondID+`",`+step.change+`}`)).at("plan")
 		got := fmt.Sprintf("%s %s %s %d", p.at("dependencies"), p.at("status"), p.at("name"), s.revision()-before)
-		if want := ids.Replace(step.want); got != want {
-			t.Errorf("%s: %s, want %s", step.change, got, want)
-		}
+		test.Is(t, step.change, ids.Replace(step.want), got)
 	}
 }
 

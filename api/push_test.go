@@ -7,8 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/outbox"
 )
@@ -41,9 +40,7 @@ func (s *fixture) pushed(t *testing.T, taskID string) (list []string) {
 func (s *fixture) due(t *testing.T, taskID string) (list []string) {
 	t.Helper()
 	all, err := s.world.Journal().Pushes.Deliveries(t.Context(), "acme", taskID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	for _, d := range all {
 		list = append(list, string(d.State))
 	}
@@ -58,9 +55,7 @@ const hooked = "1.0 https://client.example.com/hook canary-token Bearer canary-c
 
 func wantList(t *testing.T, what string, got []string, want ...string) {
 	t.Helper()
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("%s mismatch (-want +got):\n%s", what, diff)
-	}
+	test.Equal(t, what, want, got)
 }
 
 // A config that comes with a message is stored before the work begins: no state
@@ -161,9 +156,7 @@ func TestCreatePush_limit(t *testing.T) {
 	}
 	n := create()
 	wantCode(t, n, "-32603")
-	if got := n.at("error", "data", "0", "reason").String(); got != "PUSH_CONFIG_LIMIT_EXCEEDED" {
-		t.Errorf("reason %q", got)
-	}
+	test.Is(t, "reason", "PUSH_CONFIG_LIMIT_EXCEEDED", n.at("error", "data", "0", "reason").String())
 }
 
 // The durable record names the oldest config by its URL and a fingerprint of its

@@ -7,6 +7,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/api/call"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -17,9 +18,7 @@ func TestListQuotas(t *testing.T) {
 	s.have(t)
 	context := objectiveID
 	used := opt.Event{N: 1, Kind: opt.UsageAdded, At: a2a.At(time.Now()), PlanID: planID, TaskID: taskID, Usage: &opt.Usage{Input: 9, Cost: 1_500_000, Ran: 12_000}}
-	if err := s.journal.Record(t.Context(), opt.Batch{ObjectiveID: objectiveID, Source: "one", Events: []opt.Event{used}}); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, s.journal.Record(t.Context(), opt.Batch{ObjectiveID: objectiveID, Source: "one", Events: []opt.Event{used}}))
 	const cost = `{"limit":"2.00","quota":"cost-in-all","used":"1.50"},{"limit":"28800s","quota":"time-in-all","used":"12000s"}`
 	for query, want := range map[string]string{
 		"":                      `[` + cost + `]`,

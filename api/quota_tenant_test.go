@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"longhaul/api/call"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/access"
 	"longhaul/opt/timetable"
@@ -26,9 +27,7 @@ func limited(t *testing.T, quotas ...string) *fixture {
 			limits, err = limits.With(fmt.Sprintf("globex:%s=0", q))
 		}
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return newService(t, func(c *config) { c.Quotas = limits })
 }
 
@@ -104,9 +103,7 @@ func TestQuotas_openObjectives(t *testing.T) {
 		t.Errorf("with room: %v", err)
 	}
 	begins(t, s, "m-9", "slow") // the run has ended at once
-	if got := exceeded(t, s.call(t, "objectives/update", `{"id":"`+first+`","status":"submitted"}`)); got != full {
-		t.Errorf("a retry: %q, want %q", got, full)
-	}
+	test.Is(t, "a retry", full, exceeded(t, s.call(t, "objectives/update", `{"id":"`+first+`","status":"submitted"}`)))
 }
 
 // A tenant with as many open gates as it may have begins no more work. Its gates can be
@@ -142,9 +139,7 @@ func TestQuotas_openGates(t *testing.T) {
 			t.Errorf("an answer: %v", n)
 		}
 	}
-	if got := exceeded(t, begins(t, s, "m-5", "slow")); got != "" {
-		t.Errorf("after the answers: %q", got)
-	}
+	test.Is(t, "after the answers", "", exceeded(t, begins(t, s, "m-5", "slow")))
 }
 
 // A tenant that has stored as much as it may begins no more work and sends no notes and large
@@ -190,9 +185,7 @@ func TestQuotas_storedBytes(t *testing.T) {
 // The observer counts refused requests, by the name of the quota.
 func TestQuotas_observer(t *testing.T) {
 	limits, err := access.Quotas{}.With("open-objectives=1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	o := &observed{}
 	s := newService(t, func(c *config) { c.Quotas, c.Observer = limits, o })
 	for i := range 3 {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"longhaul/api/call"
+	"longhaul/internal/test"
 )
 
 // A meter is a quota that counts open calls and streams, and may be full.
@@ -93,9 +94,7 @@ func TestQuota_places(t *testing.T) {
 	s.call(t, "SubscribeToTask", `{"id":"obj-`+u("m")+`"}`)
 	s.call(t, "GetTask", `{}`)
 	s.call(t, "GetEverything", `{}`)
-	if got := m.String(); got != "0 calls, 0 streams, 1 at most" {
-		t.Errorf("after all: %s", got)
-	}
+	test.Is(t, "after all", "0 calls, 0 streams, 1 at most", m.String())
 }
 
 // An open stream has a place among the streams, none among the calls.
@@ -104,13 +103,9 @@ func TestQuota_openStream(t *testing.T) {
 	s := newService(t, func(c *config) { c.Quota = m })
 	id := s.send(t, "m", "slow").at("id").String()
 	open := s.subscribed(t, id)
-	if got := m.String(); got != "0 calls, 1 streams, 1 at most" {
-		t.Errorf("while it is open: %s", got)
-	}
+	test.Is(t, "while it is open", "0 calls, 1 streams, 1 at most", m.String())
 	open()
-	if got := m.String(); got != "0 calls, 0 streams, 1 at most" {
-		t.Errorf("after it: %s", got)
-	}
+	test.Is(t, "after it", "0 calls, 0 streams, 1 at most", m.String())
 }
 
 // subscribed opens a stream of a task and returns what ends it, and waits for its end.

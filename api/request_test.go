@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"longhaul/api/call"
+	"longhaul/internal/test"
 )
 
 // A compressed body is refused with the reason, and the answer says what to send.
@@ -65,9 +66,7 @@ func TestIntegers_asStrings(t *testing.T) {
 		{"1.0", "GetTask", "metadata", `{"longhaul/v1/after":"5"}`, "-32602"},
 	} {
 		n := s.callIn(t, tc.version, tc.method, `{"id":"`+id+`","`+tc.member+`":`+tc.value+`}`)
-		if got := n.at("error", "code").String(); got != tc.code {
-			t.Errorf("%s %s %s: code %q, want %q", tc.method, tc.member, tc.value, got, tc.code)
-		}
+		test.Is(t, fmt.Sprintf("%s %s %s: code", tc.method, tc.member, tc.value), tc.code, n.at("error", "code").String())
 	}
 	n := s.call(t, "SendMessage", `{"message":`+messageJSON("m-2", "write", "")+`,"configuration":{"historyLength":"0"}}`)
 	if n.has("error") || n.at("result", "task").has("history") {
@@ -107,9 +106,7 @@ func TestREST_head(t *testing.T) {
 		"/tasks/" + id + ":subscribe": 405, "/message:send": 405,
 	} {
 		head, get := exchange(t, "HEAD", url+path), exchange(t, "GET", url+path)
-		if head.StatusCode != status {
-			t.Errorf("HEAD %s: %d, want %d", path, head.StatusCode, status)
-		}
+		test.Is(t, fmt.Sprintf("HEAD %s", path), status, head.StatusCode)
 		if status == 405 {
 			continue
 		}
@@ -117,9 +114,7 @@ func TestREST_head(t *testing.T) {
 			t.Errorf("%s: GET %v, HEAD %v", path, get, head)
 		}
 	}
-	if got := exchange(t, "OPTIONS", url+"/tasks").Header.Get("Allow"); got != "GET, HEAD, OPTIONS" {
-		t.Errorf("allowed are %s", got)
-	}
+	test.Is(t, "allowed", "GET, HEAD, OPTIONS", exchange(t, "OPTIONS", url+"/tasks").Header.Get("Allow"))
 }
 
 // exchange sends a request of 1.0 without content, and returns the answer without its
@@ -127,14 +122,10 @@ func TestREST_head(t *testing.T) {
 func exchange(t *testing.T, verb, url string) *http.Response {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), verb, url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	r.Header.Set("A2A-Version", "1.0")
 	w, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	_ = w.Body.Close()
 	return w
 }
@@ -144,13 +135,9 @@ func TestHealth_http10(t *testing.T) {
 	s := newService(t, func(c *config) { c.Hosts = []string{"localhost"} })
 	rest := dial(t, s.HTTP(), "GET /healthz HTTP/1.0\r\n\r\n")
 	answer, err := http.ReadResponse(rest, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	_ = answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
-		t.Errorf("status %d", answer.StatusCode)
-	}
+	test.Is(t, "status", http.StatusOK, answer.StatusCode)
 }
 
 // A person who opens the URL of the server is led to the console, or reads what it is; a program that
@@ -171,14 +158,10 @@ func TestRoot_browser(t *testing.T) {
 		{plain + "/", "", 405, "", "method_not_allowed"},
 	} {
 		r, err := http.NewRequestWithContext(t.Context(), "GET", tt.url, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		r.Header.Set("Accept", tt.accept)
 		res, err := http.DefaultTransport.RoundTrip(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		body, _ := io.ReadAll(res.Body)
 		_ = res.Body.Close()
 		if res.StatusCode != tt.status || res.Header.Get("Location") != tt.location || !strings.Contains(string(body), tt.body) {

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"longhaul/a2a"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -101,9 +102,7 @@ func TestREST_badInput(t *testing.T) {
 		if w.Code != tc.status || where != tc.where || e.at("code").String() != fmt.Sprint(tc.status) || e.at("message").String() == "" {
 			t.Errorf("%s %.60s: status %d at %q, want %d at %q: %.300s", tc.verb, tc.path, w.Code, where, tc.status, tc.where, w.Body)
 		}
-		if ct := w.Header().Get("Content-Type"); ct != "application/json" {
-			t.Errorf("%s %.60s: content type %s", tc.verb, tc.path, ct)
-		}
+		test.Is(t, fmt.Sprintf("%s %.60s: content type", tc.verb, tc.path), "application/json", w.Header().Get("Content-Type"))
 	}
 	s.untouched(t)
 }
@@ -125,9 +124,7 @@ func TestREST_contentType(t *testing.T) {
 		"Application/A2A+JSON; charset=utf-8": {named, named},
 	} {
 		for i, path := range []string{"/tasks", "/tasks/x"} {
-			if got := s.rest(t, "GET", path, "", "Accept", accept).Header().Get("Content-Type"); got != want[i] {
-				t.Errorf("Accept %q: %s has type %s, want %s", accept, path, got, want[i])
-			}
+			test.Is(t, fmt.Sprintf("Accept %q: %s has type", accept, path), want[i], s.rest(t, "GET", path, "", "Accept", accept).Header().Get("Content-Type"))
 		}
 	}
 }
@@ -150,9 +147,7 @@ func TestREST_streams(t *testing.T) {
 	resumed := follow(t, "GET", url+"/tasks/"+id+":subscribe", "", append(version, "Last-Event-ID", "8")...)
 	s.finish(opt.TaskID(planOf(id), 0))
 	want := []string{"working", "1-0-post", "1-0-post", "completed"}
-	if diff := cmp.Diff(want, get.states()); diff != "" {
-		t.Errorf("by GET (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "by GET", want, get.states())
 	for e, ok := post.next(); ok; e, ok = post.next() {
 		same, ok := rpc.next()
 		if got := same.data.at("result").String(); !ok || e.id != same.id || e.data.String() != got {

@@ -9,10 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/a2a"
 	"longhaul/api/call"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/timetable"
 )
@@ -33,9 +32,7 @@ func (s *fixture) schedule(t *testing.T, status int, verb, path, body string, he
 func (s *fixture) nightly(t *testing.T) timetable.ScheduleState {
 	t.Helper()
 	state, err := s.times.Schedule(t.Context(), "acme", "nightly")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return state
 }
 
@@ -45,9 +42,7 @@ func TestSchedules_limit(t *testing.T) {
 	s := newService(t)
 	for n := range 199 {
 		x := timetable.Schedule{ID: fmt.Sprint("n", n), Tenant: "acme", Principal: "ann"}
-		if err := s.times.AddSchedule(t.Context(), timetable.ScheduleState{Schedule: x}); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, s.times.AddSchedule(t.Context(), timetable.ScheduleState{Schedule: x}))
 	}
 	created := s.schedule(t, 200, http.MethodPost, "", nightlyJSON)
 	if again := s.schedule(t, 200, http.MethodPost, "", nightlyJSON); again.String() != created.String() {
@@ -171,9 +166,7 @@ func TestTriggerSchedule(t *testing.T) {
 		return started(state, at)
 	}
 	id, err := s.service.Runs.BeginScheduled(t.Context(), timetable.ScheduledRun{Schedule: s.nightly(t).Schedule, At: at})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	n := s.schedule(t, 200, http.MethodPost, "/nightly/trigger", `{"overlap":"allow-all"}`)
 	if n.String() != fmt.Sprintf(`{"pending":false,"run":{"at":"2026-03-01T09:30:00.000Z","objectiveId":%q,"status":"completed"},"skipped":false}`, id) || asked != timetable.OverlapAllow {
 		t.Errorf("started with %q: %v", asked, n)
@@ -205,9 +198,7 @@ func TestBackfillSchedule(t *testing.T) {
 	}
 	x := s.nightly(t).Schedule
 	done, err := s.service.Runs.BeginScheduled(t.Context(), timetable.ScheduledRun{Schedule: x, At: "2026-03-01T09:28:00Z"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	n := s.schedule(t, 200, http.MethodPost, "/nightly/backfill", `{"from":"2026-03-01T09:28:00Z","until":"2026-03-01T09:29:00Z"}`)
 	want := fmt.Sprintf(`{"runs":[{"at":"2026-03-01T09:28:00.000Z","objectiveId":%q,"status":"completed"},{"at":"2026-03-01T09:29:00.000Z","objectiveId":%q}]}`, done, x.ObjectiveID("2026-03-01T09:29:00Z"))
 	if n.String() != want || len(asked) != 1 || asked[0].Overlap != timetable.OverlapQueue {
@@ -255,13 +246,9 @@ func TestBeginScheduled(t *testing.T) {
 			at, _ := o.Metadata.String(opt.KeyScheduledFor)
 			skill, _ := m.Metadata.String(opt.KeySkill)
 			got := []string{o.Tenant, o.Principal, o.Name, o.ContextID, m.Text(), skill, schedule, at}
-			if diff := cmp.Diff([]string{"acme", "bob", "The report", "ctx", "write", "reports", "nightly", run.At}, got); diff != "" {
-				t.Errorf("%q: opening (-want +got):\n%s", mode, diff)
-			}
+			test.Equal(t, fmt.Sprintf("%q: opening", mode), []string{"acme", "bob", "The report", "ctx", "write", "reports", "nightly", run.At}, got)
 		}
-		if opened != 1 {
-			t.Errorf("%q: %d objectives were started", mode, opened)
-		}
+		test.Is(t, fmt.Sprintf("%q: objectives were started", mode), 1, opened)
 		run.Schedule.Text = "read"
 		if _, err := s.service.Runs.BeginScheduled(t.Context(), run); !isFinal(err) {
 			t.Errorf("%q: another message for the same time: %v", mode, err)
@@ -300,17 +287,13 @@ func TestCancelScheduled(t *testing.T) {
 		t.Errorf("an objective that was not started: %v", err)
 	}
 	id, err := s.service.Runs.BeginScheduled(t.Context(), run)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	for range 2 {
 		if err := s.service.Runs.CancelScheduled(t.Context(), run); err != nil {
 			t.Error(err)
 		}
 	}
-	if state := s.call(t, "GetTask", `{"id":"`+id+`"}`).at("result", "status", "state").String(); state != "TASK_STATE_CANCELED" {
-		t.Errorf("the task is %s", state)
-	}
+	test.Is(t, "the task", "TASK_STATE_CANCELED", s.call(t, "GetTask", `{"id":"`+id+`"}`).at("result", "status", "state").String())
 }
 
 // Schedules of playbooks are made, changed and removed with them. Those of clients are
@@ -340,9 +323,7 @@ func TestDeclareSchedules(t *testing.T) {
 		if err := s.service.Runs.DeclareSchedules(t.Context(), step.list); err != nil {
 			t.Error(err)
 		}
-		if got := strings.Join(s.times.Log()[before:], ", "); got != step.log {
-			t.Errorf("changes %q, want %q", got, step.log)
-		}
+		test.Is(t, "changes", step.log, strings.Join(s.times.Log()[before:], ", "))
 		if !slices.ContainsFunc(s.times.Log(), func(line string) bool { return line == "remove playbook:tea:weekly" }) {
 			s.schedule(t, 200, http.MethodPatch, "/playbook:tea:weekly", `{"paused":true}`)
 			s.schedule(t, 400, http.MethodPatch, "/playbook:tea:weekly", `{"text":"x"}`)

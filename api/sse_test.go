@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"longhaul/internal/test"
 )
 
 // A reader reads a stream from a server.
@@ -36,9 +38,7 @@ func (s *fixture) listen(t *testing.T) string {
 func listen(t *testing.T, h *http.Server) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	done := make(chan error, 1)
 	go func() { done <- h.Serve(listener) }()
 	t.Cleanup(func() {
@@ -66,17 +66,13 @@ func follow(t *testing.T, verb, url, body string, headers ...string) *reader {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	r, err := http.NewRequestWithContext(ctx, verb, url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	r.Header.Set("Content-Type", "application/json")
 	for i := 0; i+1 < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
 	w, err := http.DefaultClient.Do(r) // closed below
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	t.Cleanup(func() { cancel(); _ = w.Body.Close() })
 	if got := w.Header.Get("Content-Type"); got != "text/event-stream" || w.StatusCode != http.StatusOK {
 		t.Fatalf("not a stream: %d %s", w.StatusCode, got)

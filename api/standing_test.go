@@ -9,6 +9,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/api/service/servicetest"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -67,20 +68,14 @@ func TestStanding_rpc(t *testing.T) {
 		if got := call("standing/get", `{"id":"`+id+`"}`).at("state").String(); got != "active" || made.at("by", "0", "decidedBy").String() != "bob" {
 			t.Errorf("%s: it is %s: %v", version, got, made)
 		}
-		if got := call("standing/revoke", `{"id":"`+id+`"}`).at("state").String(); got != "revoked" {
-			t.Errorf("%s: revoked, it is %s", version, got)
-		}
-		if got := call("standing/list", `{}`).at("standing", "0", "id").String(); got != id {
-			t.Errorf("%s: the first is %s, want %s", version, got, id)
-		}
+		test.Is(t, fmt.Sprintf("%s: revoked, it", version), "revoked", call("standing/revoke", `{"id":"`+id+`"}`).at("state").String())
+		test.Is(t, fmt.Sprintf("%s: the first", version), id, call("standing/list", `{}`).at("standing", "0", "id").String())
 		until := a2a.At(s.world.Now().Add(time.Hour)).String()
 		away := call("absences/add", `{"deputy":"carol","until":"`+until+`"}`).at("id").String()
 		if got := call("absences/end", `{"id":"`+away+`"}`); got.at("endedBy").String() != "bob" {
 			t.Errorf("%s: ended, it is %v", version, got)
 		}
-		if got := call("absences/list", `{}`).at("absences", "0", "id").String(); got != away {
-			t.Errorf("%s: the first is %s, want %s", version, got, away)
-		}
+		test.Is(t, fmt.Sprintf("%s: the first", version), away, call("absences/list", `{}`).at("absences", "0", "id").String())
 	}
 	again := func(method, params string) node {
 		return s.callIn(t, "1.0", method, strings.Replace(params, "{", `{"metadata":{"longhaul/v1/requestId":"key"},`, 1), as("acme/bob")...)
@@ -102,9 +97,7 @@ func TestStanding_rpc(t *testing.T) {
 			}
 		}
 	}
-	if got := s.call(t, "standing/get", `{"id":"sd-none"}`).at("error", "code").String(); got != "-32000" {
-		t.Errorf("an unknown one has the code %s", got)
-	}
+	test.Is(t, "an unknown one has the code", "-32000", s.call(t, "standing/get", `{"id":"sd-none"}`).at("error", "code").String())
 }
 
 // order is a standing decision at the gate of the first order.

@@ -5,8 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -28,9 +27,7 @@ func TestStream_showsAttempts(t *testing.T) {
 	}
 	s.world.FailAttempt(task, "busy", "It was busy.")
 	s.world.Advance(time.Minute)
-	if got := s.call(t, "GetTask", `{"id":"`+task+`"}`).at("result", "metadata", opt.KeyAttempt).String(); got != "2" {
-		t.Errorf("while it runs the task shows attempt %s, want 2", got)
-	}
+	test.Is(t, "while it runs the task shows attempt", "2", s.call(t, "GetTask", `{"id":"`+task+`"}`).at("result", "metadata", opt.KeyAttempt).String())
 	s.finish(task)
 	want := map[string][]string{
 		"task":          {"working 2", "1-0-post ", "1-0-post ", "completed 2"},
@@ -56,7 +53,5 @@ func TestStream_showsAttempts(t *testing.T) {
 			got[name] = append(got[name], fmt.Sprintf("%s %s", brief(e.data), attempt))
 		}
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("events (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "events", want, got)
 }

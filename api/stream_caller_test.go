@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"longhaul/api/call"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -54,14 +55,10 @@ func (s *fixture) connected(ctx context.Context, t *testing.T, taskID string) (*
 	srv := httptest.NewServer(s)
 	t.Cleanup(srv.Close)
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, srv.URL+"/a2a/rest/tasks/"+taskID+":subscribe", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	r.Header.Set("A2A-Version", "1.0")
 	res, err := srv.Client().Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	t.Cleanup(func() { _ = res.Body.Close() })
 	return srv, res
 }

@@ -11,6 +11,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/api/call"
 	"longhaul/api/read"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/shown"
 )
@@ -202,9 +203,7 @@ func TestStream_progress(t *testing.T) {
 		"TASK_STATE_WORKING, 0%: Writing, task 1 of 3", "TASK_STATE_WORKING, 33%: Writing, task 2 of 3", "TASK_STATE_INPUT_REQUIRED, 33%: Publish?",
 		"TASK_STATE_WORKING, 33%: Writing, task 2 of 3", "TASK_STATE_WORKING, 66%: Writing, task 3 of 3", "TASK_STATE_WORKING, 66%: Writing, task 3 of 3", "TASK_STATE_COMPLETED, %: ",
 	}
-	if diff := cmp.Diff(wantRead, read); diff != "" {
-		t.Errorf("reads mismatch (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "reads", wantRead, read)
 	var told []string
 	for _, e := range open(t, url, "1.0", "SubscribeToTask", `{"id":"`+o+`"}`, "Last-Event-ID", "0").all() {
 		u := e.data.at("result", "statusUpdate")
@@ -223,9 +222,7 @@ func TestStream_progress(t *testing.T) {
 		"TASK_STATE_WORKING, 33%: Writing, task 2 of 3", "TASK_STATE_INPUT_REQUIRED, 33%: Publish?", "TASK_STATE_WORKING, 33%: Writing, task 2 of 3",
 		"TASK_STATE_WORKING, 66%: Writing, task 2 of 3", "TASK_STATE_WORKING, 66%: Writing, task 3 of 3", "TASK_STATE_COMPLETED, %: ",
 	}
-	if diff := cmp.Diff(wantTold, told); diff != "" {
-		t.Errorf("the stream mismatch (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "the stream", wantTold, told)
 	if got := live.all(); len(got) == 0 || shows(got[len(got)-1].data.at("result", "statusUpdate")) != wantTold[len(wantTold)-1] {
 		t.Errorf("the stream that began late shows %v", got)
 	}
@@ -241,9 +238,7 @@ func TestStream_progressRetried(t *testing.T) {
 		s.update(t, id, status)
 	}
 	want := "TASK_STATE_WORKING  Writing, task 2 of 3"
-	if got := stands(s.must(t, "GetTask", `{"id":"`+id+`~2"}`)); got != want {
-		t.Errorf("GetTask shows %q, want %q", got, want)
-	}
+	test.Is(t, "GetTask shows", want, stands(s.must(t, "GetTask", `{"id":"`+id+`~2"}`)))
 	stream := open(t, url, "1.0", "SubscribeToTask", `{"id":"`+id+`~2"}`, "Last-Event-ID", "0")
 	s.update(t, id, "canceled")
 	var told []string
@@ -253,9 +248,7 @@ func TestStream_progressRetried(t *testing.T) {
 		}
 	}
 	wantTold := []string{"TASK_STATE_WORKING  Writing, task 1 of 3 33", want + " 33", "TASK_STATE_WORKING  Writing, task 2 of 3 66", "TASK_STATE_CANCELED   "}
-	if diff := cmp.Diff(wantTold, told); diff != "" {
-		t.Errorf("the stream mismatch (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "the stream", wantTold, told)
 }
 
 const pausedText = "This objective is paused: nothing new begins until a client resumes it."
@@ -283,9 +276,7 @@ func TestStream_paused(t *testing.T) {
 	s.finish(opt.TaskID(plan, 0))
 	rest := running.all()
 	whole := open(t, url, "1.0", "SubscribeToTask", `{"id":"`+id+`"}`, "A2A-Extensions", a2a.ExtensionOPT, "Last-Event-ID", "0").all()
-	if diff := cmp.Diff(fmt.Sprint(whole[len(whole)-len(rest):]), fmt.Sprint(rest)); diff != "" {
-		t.Errorf("the stream that began during the pause differs (-from the beginning +from there):\n%s", diff)
-	}
+	test.Equal(t, "the stream that began during the pause differs", fmt.Sprint(whole[len(whole)-len(rest):]), fmt.Sprint(rest))
 	var lines []string
 	for _, e := range whole {
 		u := e.data.at("result", "statusUpdate")

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"longhaul/a2a"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -24,13 +25,9 @@ func TestSubscribe_setBack(t *testing.T) {
 	err := s.journal.Record(t.Context(), opt.Batch{ObjectiveID: id, Source: id + "@2", Events: []opt.Event{
 		{N: 1, Kind: opt.SourceRewound, At: o.UpdatedAt, Epoch: 2, Objective: &o, Head: o.Head(), Text: o.Text()},
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	task := s.must(t, "GetTask", `{"id":"`+id+`"}`)
-	if state := task.at("status", "state").String(); state != "TASK_STATE_WORKING" {
-		t.Errorf("the task is %s", state)
-	}
+	test.Is(t, "the task", "TASK_STATE_WORKING", task.at("status", "state").String())
 	if shown := s.must(t, "objectives/get", `{"id":"`+id+`"}`).at("objective", "metadata"); !shown.has("longhaul/v1/rewound") {
 		t.Errorf("the objective shows %v", shown)
 	}
@@ -69,9 +66,7 @@ func TestSubscribe_planSetBackAfterTheEnd(t *testing.T) {
 			Artifact: a2a.Artifact{ArtifactID: "again", Parts: []a2a.Part{a2a.TextPart("made again")}}, Last: true,
 		}},
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	stream := open(t, url, "1.0", "SubscribeToTask", `{"id":"`+id+`","metadata":{"longhaul/v1/after":0}}`)
 	if states := stream.states(); states[len(states)-1] != "completed" {
 		t.Errorf("the stream shows %v", states)

@@ -15,10 +15,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/a2a"
 	"longhaul/api/call"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -95,9 +94,7 @@ func TestStream_resumes(t *testing.T) {
 		{`{"id":"` + id + `","metadata":{"longhaul/v1/after":` + seen.id + `}}`},
 	} {
 		got := open(t, url, "1.0", "SubscribeToTask", tc[0], tc[1:]...).states()
-		if diff := cmp.Diff([]string{"1-0-post", "1-0-post", "completed"}, got); diff != "" {
-			t.Errorf("events mismatch (-want +got):\n%s", diff)
-		}
+		test.Equal(t, "events", []string{"1-0-post", "1-0-post", "completed"}, got)
 	}
 	wantCode(t, s.call(t, "SubscribeToTask", `{"id":"`+id+`"}`, "Last-Event-ID", "99999"), "-32004")
 	wantCode(t, s.call(t, "SubscribeToTask", `{"id":"`+id+`"}`, "Last-Event-ID", "none"), "-32004")
@@ -133,9 +130,7 @@ func TestStream_ends(t *testing.T) {
 			for _, state := range r.states() {
 				got = append(got, strings.ReplaceAll(state, "-", "_"))
 			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("events mismatch (-want +got):\n%s", diff)
-			}
+			test.Equal(t, "events", tc.want, got)
 		})
 	}
 }
@@ -204,9 +199,7 @@ func TestStream_deafWatch(t *testing.T) {
 	r := open(t, url, "1.0", "SubscribeToTask", `{"id":"obj-`+u("m")+`"}`)
 	r.event()
 	s.world.Complete("task-" + u("m") + "-1-0")
-	if got := brief(r.event().data); got != "completed" {
-		t.Errorf("event is %s", got)
-	}
+	test.Is(t, "event", "completed", brief(r.event().data))
 }
 
 type never struct{}
@@ -256,13 +249,9 @@ func TestStream_slowReader(t *testing.T) {
 	s.send(t, "m", "slow")
 	id, task := "obj-"+u("m"), "task-"+u("m")+"-1-0"
 	conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	defer conn.Close()
-	if err := conn.(*net.TCPConn).SetReadBuffer(4096); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, conn.(*net.TCPConn).SetReadBuffer(4096))
 	body := `{"jsonrpc":"2.0","id":1,"method":"SubscribeToTask","params":{"id":"` + id + `"}}`
 	fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: x\r\nA2A-Version: 1.0\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 	s.until(t, func() bool { return s.journal.watches.Load() == 1 })
@@ -300,9 +289,7 @@ func TestStream_outlivesTimeouts(t *testing.T) {
 	}
 	w, err := http.Post(url, "application/json", strings.NewReader( // takes as long as BlockingWait
 		`{"jsonrpc":"2.0","id":1,"method":"message/send","params":{"message":{"messageId":"m2","role":"user","parts":[{"text":"quiet"}]}}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	defer w.Body.Close()
 	answer, err := io.ReadAll(w.Body)
 	if err != nil || parse(t, answer).at("result", "status", "state").String() != "submitted" {
@@ -320,9 +307,7 @@ func TestStream_outlivesTimeouts(t *testing.T) {
 func TestSlowRequest(t *testing.T) {
 	s := newService(t, func(c *config) { c.ReadTimeout = 20 * time.Millisecond })
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.listen(t), "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	defer conn.Close()
 	fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
 	answer, _ := io.ReadAll(conn)
@@ -361,9 +346,7 @@ func TestStream_pastItsOwnGate(t *testing.T) {
 	id := "obj-" + u("m")
 	s.world.SleepOn(id) // the plan takes the reply, and the objective does not get the report
 	r := open(t, s.listen(t), "1.0", "SendStreamingMessage", `{"message":{"messageId":"r","taskId":"`+id+`","role":"ROLE_USER","parts":[{"text":"accept"}]}}`)
-	if got := brief(r.event().data); got != "input_required" {
-		t.Errorf("the snapshot is %s", got)
-	}
+	test.Is(t, "the snapshot", "input_required", brief(r.event().data))
 	s.world.Wake()
 	if got := r.states(); got[len(got)-1] != "completed" {
 		t.Errorf("then come %v", got)
@@ -399,10 +382,6 @@ func TestStream_exchanges(t *testing.T) {
 func wantGate(t *testing.T, which string, task node, e sse) {
 	t.Helper()
 	u := e.data.at("result", "statusUpdate")
-	if diff := cmp.Diff(task.at("status", "message").String(), u.at("status", "message").String()); diff != "" {
-		t.Errorf("%s: the message (-task +stream):\n%s", which, diff)
-	}
-	if diff := cmp.Diff(task.at("metadata", "openwop", "interrupt").String(), u.at("metadata", "openwop", "interrupt").String()); diff != "" {
-		t.Errorf("%s: the gate (-task +stream):\n%s", which, diff)
-	}
+	test.Equal(t, which+": the message", task.at("status", "message").String(), u.at("status", "message").String())
+	test.Equal(t, which+": the gate", task.at("metadata", "openwop", "interrupt").String(), u.at("metadata", "openwop", "interrupt").String())
 }

@@ -2,9 +2,11 @@ package api_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"testing"
 
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/shown"
 )
@@ -50,9 +52,7 @@ func TestCancel_losesTheRace(t *testing.T) {
 				}
 				return nil
 			})
-			if got := s.call(t, "CancelTask", `{"id":"`+id+`"}`).at("error", "code").String(); got != code {
-				t.Errorf("%s, %s: code is %q, want %q", id, outcome, got, code)
-			}
+			test.Is(t, fmt.Sprintf("%s, %s: code", id, outcome), code, s.call(t, "CancelTask", `{"id":"`+id+`"}`).at("error", "code").String())
 		}
 	}
 }
@@ -65,9 +65,7 @@ func TestCancel_principal(t *testing.T) {
 	s.must(t, "CancelTask", `{"id":"`+id+`"}`)
 	s.unchanged(t, func() { wantCode(t, s.call(t, "CancelTask", `{"id":"`+id+`"}`), "-32002") })
 	events, err := s.world.Journal().Events(t.Context(), id, 0, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	named := func(r shown.Recorded) bool {
 		return r.Event.Kind == opt.ObjectiveStopping && r.Event.Principal == "ann"
 	}

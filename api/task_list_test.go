@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"longhaul/a2a"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -37,9 +38,7 @@ func TestListTasks_pages(t *testing.T) {
 	}
 	for i := range 12 {
 		for _, id := range []string{"obj-" + u(fmt.Sprint("m", i)), "task-" + u(fmt.Sprint("m", i)) + "-1-0"} {
-			if seen[id] != 1 {
-				t.Errorf("%s was listed %d times", id, seen[id])
-			}
+			test.Is(t, id+" was listed times", 1, seen[id])
 		}
 	}
 }
@@ -123,9 +122,7 @@ func TestGetTask_history(t *testing.T) {
 	id := s.send(t, "m", "slow").at("id").String()
 	for i := range 120 {
 		m := a2a.Message{MessageID: fmt.Sprint("n", i), TaskID: id, Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart("x")}}
-		if err := s.world.Letter(t.Context(), opt.Letter{ObjectiveID: id, TaskID: id, Principal: "ann", Message: m}); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, s.world.Letter(t.Context(), opt.Letter{ObjectiveID: id, TaskID: id, Principal: "ann", Message: m}))
 	}
 	for length, want := range map[string]int{"": 100, `,"historyLength":0`: 0, `,"historyLength":3`: 3, `,"historyLength":1000`: 121, `,"historyLength":null`: 100, `,"history_length":2`: 2} {
 		task := s.call(t, "GetTask", `{"id":"`+id+`"`+length+`}`).at("result")

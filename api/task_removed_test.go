@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"longhaul/a2a"
+	"longhaul/internal/test"
 )
 
 // The stream of a task ends when the task is removed, and a later subscription
@@ -58,9 +59,7 @@ func TestGone_repeatIsNotFound(t *testing.T) {
 func (s *fixture) forget(t *testing.T, id string) {
 	t.Helper()
 	if o := s.world.Objective(id); !o.Status.Ended() {
-		if err := s.world.Cancel(t.Context(), id, "ann", ""); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, s.world.Cancel(t.Context(), id, "ann", ""))
 	}
 	s.world.Advance(tick)
 	if n, err := s.journal.Purge(t.Context(), s.world.Now(), 10); err != nil || n != 1 {

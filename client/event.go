@@ -48,17 +48,6 @@ func (e Event) TaskID() string {
 	return ""
 }
 
-// TaskStatus returns the status of the task in e; ok is false if e has none.
-func (e Event) TaskStatus() (s a2a.TaskStatus, ok bool) {
-	switch {
-	case e.Task != nil:
-		return e.Task.Status, true
-	case e.Status != nil:
-		return e.Status.Status, true
-	}
-	return a2a.TaskStatus{}, false
-}
-
 // Metadata returns the metadata of the task or the update in e.
 func (e Event) Metadata() a2a.Metadata {
 	switch {

@@ -9,6 +9,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/client"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -47,9 +48,7 @@ func TestClient_objectives(t *testing.T) {
 	check(t, "CreatePlan", err)
 	again, err := c.GetPlan(t.Context(), "plan-1")
 	check(t, "GetPlan", err)
-	if diff := cmp.Diff(plan, again); diff != "" {
-		t.Errorf("GetPlan mismatch (-created +read):\n%s", diff)
-	}
+	test.Equal(t, "GetPlan", plan, again)
 	if diff := cmp.Diff(read.Plans[0], *plan); diff != "" || plan.Tasks[1].Status != opt.TaskPending || plan.Tasks[1].TaskIndex != 1 {
 		t.Errorf("plan %+v, difference from that of the objective:\n%s", plan, diff)
 	}
@@ -60,9 +59,7 @@ func TestClient_objectives(t *testing.T) {
 		`plans/create {"objectiveId":"obj-1","name":"Research","tasks":[{"name":"Search"},{"name":"Sum up","description":"short","dependencies":["task-0"]}]}`,
 		`plans/get {"id":"plan-1"}`,
 	}
-	if diff := cmp.Diff(want, a.seen()); diff != "" {
-		t.Errorf("calls mismatch (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "calls", want, a.seen())
 }
 
 func TestClient_changes(t *testing.T) {
@@ -118,9 +115,7 @@ func TestClient_changes(t *testing.T) {
 		`plans/update {"id":"plan-1","name":"New","longhaul/v1/revision":3}`,
 		`plans/update {"id":"plan-1","tasks":[{"id":"task-2","dependencies":[]}]}`,
 	}
-	if diff := cmp.Diff(want, a.seen()); diff != "" {
-		t.Errorf("calls mismatch (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "calls", want, a.seen())
 }
 
 func check(t *testing.T, what string, err error) {
@@ -189,9 +184,7 @@ func TestChangeOf(t *testing.T) {
 
 func TestReplyPending(t *testing.T) {
 	for text, want := range map[string]bool{`{}`: false, `{"longhaul/v1/replyPending":true}`: true, `{"longhaul/v1/replyPending":false}`: false, `{"longhaul/v1/replyPending":{"messageId":"m"}}`: true} {
-		if got := client.ReplyPending(metadata(t, text)); got != want {
-			t.Errorf("%s: %v, want %v", text, got, want)
-		}
+		test.Is(t, text, want, client.ReplyPending(metadata(t, text)))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/client"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/timetable"
 )
@@ -31,9 +32,7 @@ func TestClient_Schedules(t *testing.T) {
 		t.Fatalf("list %+v, %v", list, err)
 	}
 	s, err := c.Schedule(ctx, "night/ly")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	if diff := cmp.Diff([]client.ScheduleRun{{At: day(1), ObjectiveID: "obj-x", Status: opt.ObjectiveCompleted}}, s.Runs); diff != "" || s.Skipped != 1 || s.Missed != 2 || s.Next[0] != day(2) {
 		t.Errorf("schedule %+v", s)
 	}
@@ -60,9 +59,7 @@ func TestClient_Schedules(t *testing.T) {
 		`POST /v1/schedules/nightly/trigger {"overlap":"allow-all"}`,
 		`POST /v1/schedules/nightly/backfill {"from":"2026-03-01T00:00:00.000Z","until":"2026-03-02T00:00:00.000Z"}`,
 	}
-	if diff := cmp.Diff(want, a.seen()); diff != "" {
-		t.Errorf("requests (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "requests", want, a.seen())
 }
 
 // A trigger is not repeated: it might start two objectives.
@@ -84,9 +81,7 @@ func TestClient_Interrupts(t *testing.T) {
 		`"taskName":"Approve","objectiveId":"obj-x","objectiveName":"Tea","contextId":"c","requestedBy":"ann"}`
 	a := newAgent(t, later, page(`{"interrupts":[`+gate+`],"nextPageToken":"p2","pageSize":1,"totalSize":7}`))
 	got, err := a.client().Interrupts(t.Context(), client.InterruptOptions{Kind: opt.Approval, ObjectiveID: "obj-x", ContextID: "a b", PageSize: 1, PageToken: "p1"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	if want := "GET /v1/interrupts?contextId=a+b&kind=approval&objectiveId=obj-x&pageSize=1&pageToken=p1"; a.seen()[1] != want {
 		t.Errorf("requested %s, want %s", a.seen(), want)
 	}
@@ -94,9 +89,7 @@ func TestClient_Interrupts(t *testing.T) {
 		Gate:     opt.Gate{Kind: opt.Approval, ID: "task-x-1-0:1", TaskID: "task-x-1-0", Title: "Ship it?", Actions: []opt.Action{opt.Accept}, ObjectDigest: "sha256:1"},
 		TaskName: "Approve", ObjectiveID: "obj-x", ObjectiveName: "Tea", ContextID: "c", RequestedBy: "ann",
 	}
-	if diff := cmp.Diff(want, got.Items[0]); diff != "" {
-		t.Errorf("interrupt (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "interrupt", want, got.Items[0])
 	if got.NextPageToken != "p2" || got.TotalSize != 7 || string(got.Raw[0]) != gate {
 		t.Errorf("page %+v", got)
 	}
@@ -127,16 +120,12 @@ func TestClient_Decisions(t *testing.T) {
 	a := newAgent(t, later, page(`{"objectiveId":"obj-x","decisions":[`+decision+`],"head":{"objectiveId":"obj-x","count":7,`+
 		`"chains":[{"planId":"plan-x-1","attempt":1,"n":7,"hash":"sha256:7"}],"signature":"s"},"nextPageToken":"p2","pageSize":1,"totalSize":7}`))
 	got, err := a.client().Decisions(t.Context(), "obj-x", client.DecisionOptions{PageSize: 1, PageToken: "p 1"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	if want := "GET /v1/objectives/obj-x/decisions?pageSize=1&pageToken=p+1"; a.seen()[1] != want {
 		t.Errorf("requested %s, want %s", a.seen(), want)
 	}
 	head := opt.DecisionHead{ObjectiveID: "obj-x", Count: 7, Signature: "s", Chains: []opt.ChainHead{{PlanID: "plan-x-1", Attempt: 1, Chain: opt.Chain{N: 7, Hash: "sha256:7"}}}}
-	if diff := cmp.Diff(&head, got.Head); diff != "" {
-		t.Errorf("head (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "head", &head, got.Head)
 	if d := got.Items[0]; d.N != 1 || d.DecidedBy != "ann" || d.Hash != "sha256:1" {
 		t.Errorf("decision %+v", d)
 	}

@@ -2,6 +2,7 @@ package client_test
 
 import (
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -14,6 +15,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/client"
+	"longhaul/internal/test"
 )
 
 const unavailable = `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"The engine cannot be reached","data":[` +
@@ -38,9 +40,7 @@ func TestClient_headers(t *testing.T) {
 			want["Content-Type"], want["A2A-Extensions"] = "application/json", a2a.ExtensionOPT+", "+a2a.ExtensionCancel
 		}
 		for name, value := range want {
-			if got := call.header.Get(name); got != value {
-				t.Errorf("request %d: %s is %q, want %q", i, name, got, value)
-			}
+			test.Is(t, fmt.Sprintf("request %d: %s", i, name), value, call.header.Get(name))
 		}
 	}
 }
@@ -76,9 +76,7 @@ func TestClient_tasks(t *testing.T) {
 		`ListTasks {"contextId":"c1","statusTimestampAfter":"1970-01-01T00:00:00.000Z","pageSize":2,"pageToken":"p1","includeArtifacts":true,"status":"TASK_STATE_INPUT_REQUIRED"}`,
 		`ListTasks {"historyLength":0}`,
 	}
-	if diff := cmp.Diff(want, a.seen()); diff != "" {
-		t.Errorf("calls mismatch (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "calls", want, a.seen())
 }
 
 func TestClient_errors(t *testing.T) {
@@ -128,9 +126,7 @@ func TestClient_errors(t *testing.T) {
 		}
 		details := len(got.Details)
 		got.Details = nil
-		if diff := cmp.Diff(tt.want, *got, cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".after" }, cmp.Ignore())); diff != "" {
-			t.Errorf("%s mismatch (-want +got):\n%s", tt.name, diff)
-		}
+		test.Equal(t, tt.name, tt.want, *got, cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".after" }, cmp.Ignore()))
 		if (details == 1) != (tt.want.Reason != "") || client.HasReason(err, "X") || client.HasReason(err, "") && tt.want.Reason != "" {
 			t.Errorf("%s: %d details", tt.name, details)
 		}
@@ -160,9 +156,7 @@ func TestClient_findsInterface(t *testing.T) {
 		method, _, _ := strings.Cut(line, " {")
 		methods = append(methods, method)
 	}
-	if diff := cmp.Diff([]string{"GetTask", "GET " + client.CardPath, "POST /a2a", "POST /a2a", "POST /a2a", "GET " + client.CardPath}, methods); diff != "" {
-		t.Errorf("requests (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "requests", []string{"GetTask", "GET " + client.CardPath, "POST /a2a", "POST /a2a", "POST /a2a", "GET " + client.CardPath}, methods)
 	a = newAgent(t, notFound, card)
 	host = newAgent(t).URL
 	if _, err := a.client().Get(t.Context(), "t1", 0); err == nil || !strings.Contains(err.Error(), "is not A2A") {
@@ -186,9 +180,7 @@ func TestClient_repeats(t *testing.T) {
 	if _, err := client.New(cfg).Get(t.Context(), "t1", -1); err != nil {
 		t.Errorf("Get: %v", err)
 	}
-	if told != 7 {
-		t.Errorf("%d repeats were reported, want 7", told)
-	}
+	test.Is(t, "repeats were reported", 7, told)
 
 	cfg.HTTP = &http.Client{Transport: &refusing{left: 1}}
 	c := client.New(cfg)

@@ -5,10 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/a2a"
 	"longhaul/client"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -38,9 +37,7 @@ func TestClient_Send_request(t *testing.T) {
 			`"metadata":{"n":9007199254740993},"extensions":["e"],"referenceTaskIds":["r"]},"configuration":{"historyLength":5,"returnImmediately":true}}`,
 		`SendMessage {"message":{"messageId":"m1","role":"ROLE_USER","parts":[{"text":"hello"}]},"configuration":{}}`,
 	}
-	if diff := cmp.Diff(want, a.seen()); diff != "" {
-		t.Errorf("calls mismatch (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "calls", want, a.seen())
 }
 
 // A message without an id gets one, and keeps it when it is sent again.

@@ -14,6 +14,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/client"
+	"longhaul/internal/test"
 )
 
 const endedError = `{"jsonrpc":"2.0","id":1,"error":{"code":-32004,"message":"This operation is not supported","data":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"UNSUPPORTED_OPERATION","domain":"a2a-protocol.org"}]}}`
@@ -141,9 +142,7 @@ func TestClient_Stream(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			a := newAgent(t, tt.answers...)
 			a.yields(a.client().Stream(t.Context(), hello(), again), tt.want...)
-			if diff := cmp.Diff(tt.calls, a.seen()); diff != "" {
-				t.Errorf("calls mismatch (-want +got):\n%s", diff)
-			}
+			test.Equal(t, "calls", tt.calls, a.seen())
 		})
 	}
 }
@@ -151,9 +150,7 @@ func TestClient_Stream(t *testing.T) {
 // yields checks what a stream yields.
 func (a *agent) yields(events iter.Seq2[client.Event, error], want ...string) {
 	a.t.Helper()
-	if diff := cmp.Diff(want, lines(events)); diff != "" {
-		a.t.Errorf("events mismatch (-want +got):\n%s", diff)
-	}
+	test.Equal(a.t, "events", want, lines(events))
 }
 
 // Without SendOptions.Retry the message is sent once; only the subscription is
@@ -213,9 +210,7 @@ func TestClient_Subscribe(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			a := newAgent(t, tt.answers...)
 			a.yields(a.client().Subscribe(t.Context(), "t1", tt.after), tt.want...)
-			if diff := cmp.Diff(tt.calls, a.seen()); diff != "" {
-				t.Errorf("calls mismatch (-want +got):\n%s", diff)
-			}
+			test.Equal(t, "calls", tt.calls, a.seen())
 		})
 	}
 }
@@ -228,9 +223,7 @@ func TestClient_Subscribe_silence(t *testing.T) {
 	var troubles []string
 	cfg.Retrying = func(err error, _ time.Duration) { troubles = append(troubles, err.Error()) }
 	a.yields(client.New(cfg).Subscribe(t.Context(), "t1", ""), "1 task working", "2 completed")
-	if diff := cmp.Diff([]string{"the stream sent nothing for too long", "the stream sent nothing for too long"}, troubles); diff != "" {
-		t.Errorf("troubles mismatch (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "troubles", []string{"the stream sent nothing for too long", "the stream sent nothing for too long"}, troubles)
 }
 
 // A consumer that stops, or a context that ends, ends the stream.
@@ -251,9 +244,7 @@ func TestClient_Subscribe_stops(t *testing.T) {
 		}
 		got = append(got, e.ID)
 	}
-	if diff := cmp.Diff([]string{"1", "context canceled"}, got); diff != "" {
-		t.Errorf("mismatch (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "mismatch", []string{"1", "context canceled"}, got)
 }
 
 // A subscription survives a restart of the server and resumes where it broke.
@@ -299,9 +290,7 @@ func TestEvent(t *testing.T) {
 		event("2", `{"artifactUpdate":{"taskId":"t1","contextId":"c1","artifact":{"artifactId":"a1","parts":[{"text":"x"}]},"metadata":{"k":2}}}`),
 		event("3", `{"statusUpdate":{"taskId":"t1","contextId":"c1","status":{"state":"TASK_STATE_COMPLETED"},"metadata":{"k":3}}}`)))
 	for e, err := range a.client().Subscribe(t.Context(), "t1", "") {
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		s, ok := e.TaskStatus()
 		if string(e.Metadata()["k"]) != e.ID || e.TaskID() != "t1" || ok == (e.Artifact != nil) || ok && s.State == a2a.Submitted {
 			t.Errorf("event %s: %+v", e.ID, e)

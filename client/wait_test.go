@@ -8,9 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/client"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -55,9 +54,7 @@ func TestClient_Wait_afterAnAnswer(t *testing.T) {
 	decisions := func(messageID string) http.HandlerFunc {
 		list := text(http.StatusOK, "application/json", `{"decisions":[{"messageId":"other"},{"messageId":"`+messageID+`"}],"totalSize":2}`)
 		return func(w http.ResponseWriter, r *http.Request) {
-			if r.URL.Path != "/v1/objectives/obj-istkxireyiphs2uer5o4tzwx3m/decisions" {
-				t.Errorf("decisions of %s", r.URL.Path)
-			}
+			test.Is(t, "decisions of", "/v1/objectives/obj-istkxireyiphs2uer5o4tzwx3m/decisions", r.URL.Path)
 			list(w, r)
 		}
 	}
@@ -183,9 +180,7 @@ func TestClient_keys(t *testing.T) {
 				t.Errorf("%s: call of %s with %s", method, c.method, c.params)
 			}
 		}
-		if diff := cmp.Diff([]string{"tea-1", "tea-1"}, keys); diff != "" {
-			t.Errorf("%s: keys mismatch (-want +got):\n%s", method, diff)
-		}
+		test.Equal(t, method+": keys", []string{"tea-1", "tea-1"}, keys)
 		a = newAgent(t, lost)
 		if err := call(a.client(), ""); err == nil || a.calls[0].header.Get("Idempotency-Key") != "" {
 			t.Errorf("%s without a key: error %v, header %v", method, err, a.calls[0].header)

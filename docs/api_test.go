@@ -1,6 +1,7 @@
 package docs_test
 
 import (
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -15,6 +16,7 @@ import (
 
 	"longhaul/api/call"
 	"longhaul/api/operation"
+	"longhaul/internal/test"
 )
 
 // A table is a table of a document: the cells of its rows, with its heading.
@@ -24,9 +26,7 @@ type table [][]string
 func tables(t *testing.T, name, heading string) (list []table) {
 	t.Helper()
 	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	_, section, ok := strings.Cut(string(text), "\n## "+heading+"\n")
 	if !ok {
 		t.Fatalf("%s has no section %q", name, heading)
@@ -102,9 +102,7 @@ func files(t *testing.T, dirs ...string) (list []*ast.File) {
 			list = append(list, f)
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 	}
 	return list
 }
@@ -130,9 +128,7 @@ func literals(list []*ast.File, pattern string) (out []string) {
 func source(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile("../" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return string(text)
 }
 
@@ -213,9 +209,7 @@ func TestAPI_reasons(t *testing.T) {
 		if line == nil {
 			continue
 		}
-		if code := strings.NewReplacer("codeInvalidParams", "-32602", "codeNotFound", "-32000").Replace(line[1]); row[1] != code {
-			t.Errorf("docs/api.md: %s has the code %s, want %s", reason, row[1], code)
-		}
+		test.Is(t, fmt.Sprintf("docs/api.md: %s has the code", reason), strings.NewReplacer("codeInvalidParams", "-32602", "codeNotFound", "-32000").Replace(line[1]), row[1])
 	}
 }
 

@@ -18,6 +18,8 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+
+	"longhaul/internal/test"
 )
 
 // A document is a file in Markdown.
@@ -283,9 +285,7 @@ func TestSecurity_attacks(t *testing.T) {
 func testsOf(t *testing.T, dir string) string {
 	t.Helper()
 	files, err := fs.Glob(os.DirFS(".."), dir+"/*_test.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	var all strings.Builder
 	for _, name := range files {
 		all.WriteString(source(t, name))

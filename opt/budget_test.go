@@ -4,15 +4,14 @@ import (
 	"encoding/json"
 	"testing"
 
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
 // A step may begin while something of each kind is left that it needs. 0 questions and calls are a limit.
 func TestSpendLimit_Over(t *testing.T) {
 	var l opt.SpendLimit
-	if err := json.Unmarshal([]byte(`{"tokens":10,"cost":1,"time":60,"questions":0,"calls":2}`), &l); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, json.Unmarshal([]byte(`{"tokens":10,"cost":1,"time":60,"questions":0,"calls":2}`), &l))
 	for _, tt := range []struct {
 		name         string
 		spent, needs opt.Usage
@@ -44,9 +43,7 @@ func TestSpendLimit_Over(t *testing.T) {
 // The rest keeps a limit of 0, and no limit stays none.
 func TestSpendLimit_Left(t *testing.T) {
 	var l opt.SpendLimit
-	if err := json.Unmarshal([]byte(`{"tokens":10,"time":60,"calls":1}`), &l); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, json.Unmarshal([]byte(`{"tokens":10,"time":60,"calls":1}`), &l))
 	left, ok := l.Left(opt.Usage{Input: 4, Calls: 1, Seconds: 10, Questions: 7})
 	if doc, _ := json.Marshal(left); !ok || string(doc) != `{"tokens":6,"time":50,"calls":0}` {
 		t.Errorf("left %s, %v", doc, ok)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"longhaul/a2a"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -33,9 +34,7 @@ func TestChange_metadata(t *testing.T) {
 			t.Errorf("%s: empty is %v, %v", name, change.Empty(), err)
 		}
 		o := opt.Objective{Metadata: a2a.Metadata{}.With("team", "x").With("longhaul/v1/reason", "kept")}
-		if err := o.Apply(opt.Event{Kind: opt.ObjectiveChanged, Change: &change}); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, o.Apply(opt.Event{Kind: opt.ObjectiveChanged, Change: &change}))
 		if got, _ := json.Marshal(o.Metadata); string(got) != tt.want {
 			t.Errorf("%s: metadata is %s, want %s", name, got, tt.want)
 		}

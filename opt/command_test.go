@@ -6,8 +6,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -29,9 +28,7 @@ func TestRefusal(t *testing.T) {
 	}
 	for _, tt := range tests {
 		r := &tt.refusal
-		if got := r.Error(); got != tt.text {
-			t.Errorf("%s: text %q, want %q", r.Code, got, tt.text)
-		}
+		test.Is(t, fmt.Sprintf("%s: text", r.Code), tt.text, r.Error())
 		if tt.is != nil && !errors.Is(r, tt.is) {
 			t.Errorf("%s is not %v", r.Code, tt.is)
 		}
@@ -40,18 +37,15 @@ func TestRefusal(t *testing.T) {
 			errs = append(errs, tt.bare, fmt.Errorf("apply: %w", tt.bare))
 		}
 		for _, err := range errs {
-			if diff := cmp.Diff(r, opt.RefusalOf(err)); diff != "" {
-				t.Errorf("refusal of %v (-want +got):\n%s", err, diff)
-			}
+			test.Equal(t, fmt.Sprintf("refusal of %v", err), r, opt.RefusalOf(err))
 		}
 		var stored opt.Refusal
 		data, err := json.Marshal(r)
 		if err == nil {
 			err = json.Unmarshal(data, &stored)
 		}
-		if diff := cmp.Diff(*r, stored); err != nil || diff != "" {
-			t.Errorf("%s as JSON %s: %v (-want +got):\n%s", r.Code, data, err, diff)
-		}
+		test.OK(t, err)
+		test.Equal(t, fmt.Sprintf("%s as JSON %s", r.Code, data), *r, stored)
 	}
 	var spec *opt.SpecError
 	if !errors.As(error(&tests[1].refusal), &spec) || spec.Field != "name" {

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"longhaul/a2a"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -62,24 +63,18 @@ func TestChain_Add(t *testing.T) {
 func TestChains(t *testing.T) {
 	docs, head := recorded(t)
 	c, err := check(docs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	if err := c.End(head); err != nil {
 		t.Error(err)
 	}
-	if diff := cmp.Diff(head.Chains, c.Heads()); diff != "" {
-		t.Errorf("heads (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "heads", head.Chains, c.Heads())
 }
 
 // Each kind of change is found, at the first decision that is not as it was.
 func TestChains_finds(t *testing.T) {
 	member := func(doc json.RawMessage, name string, value any) json.RawMessage {
 		var m map[string]any
-		if err := json.Unmarshal(doc, &m); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, json.Unmarshal(doc, &m))
 		if m[name] = value; value == nil {
 			delete(m, name)
 		}
@@ -87,9 +82,7 @@ func TestChains_finds(t *testing.T) {
 	}
 	rehashed := func(doc json.RawMessage, action opt.Action) json.RawMessage {
 		var d opt.Decision
-		if err := json.Unmarshal(doc, &d); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, json.Unmarshal(doc, &d))
 		d.Action = action
 		return a2a.DataPart((&opt.Chain{N: d.N - 1, Hash: d.Previous}).Add(d)).Data
 	}
@@ -163,9 +156,7 @@ func TestChains_head(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, err := check(tt.docs)
-			if err != nil {
-				t.Fatal(err)
-			}
+			test.OK(t, err)
 			for _, check := range []struct {
 				err  error
 				want string
@@ -181,7 +172,5 @@ func TestChains_head(t *testing.T) {
 func TestDecisionHead_Statement(t *testing.T) {
 	h := opt.DecisionHead{ObjectiveID: "obj-a", At: a2a.AtMillis(1_000), Signature: "x"}
 	want := `{"at":"1970-01-01T00:00:01.000Z","chains":[],"count":0,"objectiveId":"obj-a"}`
-	if got := string(h.Statement()); got != want {
-		t.Errorf("statement %s, want %s", got, want)
-	}
+	test.Is(t, "statement", want, string(h.Statement()))
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"longhaul/a2a"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -85,9 +86,7 @@ func TestEvent_Check(t *testing.T) {
 // The table above has every kind.
 func TestEvent_Check_everyKind(t *testing.T) {
 	source, err := os.ReadFile("event.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	kinds := regexp.MustCompile(`EventKind += "([a-z-]+)"`).FindAllSubmatch(source, -1)
 	if len(kinds) != len(checked) {
 		t.Errorf("%d kinds of event, %d in the table", len(kinds), len(checked))

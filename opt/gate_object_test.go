@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"longhaul/a2a"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -23,9 +24,7 @@ func TestGate_Digest(t *testing.T) {
 		}
 		seen[digest] = i
 	}
-	if got := (&opt.Gate{}).Digest(); got != "" {
-		t.Errorf("the digest of nothing is %q", got)
-	}
+	test.Is(t, "the digest of nothing", "", (&opt.Gate{}).Digest())
 	given := &opt.Gate{ArtifactData: json.RawMessage(`{ "a": 1.0 }`)}
 	if got, want := given.Digest(), (&opt.Gate{Object: []a2a.Part{data}}).Digest(); got != want {
 		t.Errorf("the digest of artifact data is %s, want %s", got, want)

@@ -3,11 +3,11 @@ package opt_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/a2a"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/worktime"
 )
@@ -24,9 +24,7 @@ func TestGate_showsTheNextStep(t *testing.T) {
 	var got []string
 	for {
 		next, err := json.Marshal(g.Shown().Next)
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		got = append(got, string(next))
 		step, _ := g.NextStep()
 		if step.Kind == opt.Expire {
@@ -38,9 +36,7 @@ func TestGate_showsTheNextStep(t *testing.T) {
 		`{"kind":"remind","at":"1970-01-01T01:00:00.000Z"}`, `{"kind":"escalate","at":"1970-01-01T02:00:00.000Z"}`,
 		`{"kind":"expire","at":"1970-01-01T03:00:00.000Z","action":"reject"}`,
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("next steps (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "next steps", want, got)
 	if g.Shown().ExpiresAt != a2a.AtMillis(3*hour*1000) {
 		t.Errorf("it expires at %v", g.ExpiresAt)
 	}
@@ -91,21 +87,15 @@ func TestGate_Stepped(t *testing.T) {
 	} {
 		before := opt.Gate{Responders: who, Votes: votes, Ladder: []opt.Step{tt.step}}
 		got := before.Stepped(a2a.Time{}, nil)
-		if diff := cmp.Diff(tt.want, got.Responders); diff != "" {
-			t.Errorf("%s: responders (-want +got):\n%s", tt.step.Kind, diff)
-		}
-		if diff := cmp.Diff(tt.votes, got.Votes); diff != "" {
-			t.Errorf("%s: votes (-want +got):\n%s", tt.step.Kind, diff)
-		}
+		test.Equal(t, fmt.Sprintf("%s: responders", tt.step.Kind), tt.want, got.Responders)
+		test.Equal(t, fmt.Sprintf("%s: votes", tt.step.Kind), tt.votes, got.Votes)
 		if len(who.Principals) != 1 || len(votes) != 3 || before.Taken != 0 || got.Taken != 1 {
 			t.Fatalf("%s changed the gate before it", tt.step.Kind)
 		}
 	}
 	for _, everyone := range []*opt.Responders{nil, {NotRequester: true}} {
 		g := (&opt.Gate{Responders: everyone, Ladder: []opt.Step{{Kind: opt.Escalate, To: leads}}}).Stepped(a2a.Time{}, nil)
-		if diff := cmp.Diff(everyone, g.Responders); diff != "" {
-			t.Errorf("an escalation where everyone may answer (-want +got):\n%s", diff)
-		}
+		test.Equal(t, "an escalation where everyone may answer", everyone, g.Responders)
 	}
 }
 
@@ -141,9 +131,7 @@ func TestGate_Stepped_lateBefore(t *testing.T) {
 	g = g.Opened(a2a.AtMillis(0), 0)
 	g = g.Stepped(a2a.AtMillis(6*hour*1000), nil)
 	g = g.Stepped(a2a.AtMillis(7*hour*1000), asked)
-	if want := a2a.AtMillis(9 * hour * 1000); g.ExpiresAt != want {
-		t.Errorf("it expires at %v, want %v", g.ExpiresAt, want)
-	}
+	test.Is(t, "it expires at", a2a.AtMillis(9*hour*1000), g.ExpiresAt)
 }
 
 func TestGate_CheckLadder(t *testing.T) {
@@ -185,9 +173,7 @@ func TestGate_CheckLadder(t *testing.T) {
 		if err != nil {
 			got = err.Error()
 		}
-		if got != tt.want {
-			t.Errorf("%v: %q, want %q", tt.ladder, got, tt.want)
-		}
+		test.Is(t, fmt.Sprintf("%v", tt.ladder), tt.want, got)
 		var step *opt.StepError
 		if n := 0; errors.As(err, &step) && step.N != tt.n || step == nil && n != tt.n {
 			t.Errorf("%v: the error is about %+v, want %d", tt.ladder, step, tt.n)

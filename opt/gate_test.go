@@ -6,9 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/a2a"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -16,9 +15,7 @@ func TestGate_State(t *testing.T) {
 	for kind, want := range map[opt.GateKind]opt.TaskState{
 		opt.Approval: opt.TaskInputRequired, opt.Clarification: opt.TaskInputRequired, opt.Credential: opt.TaskAuthRequired,
 	} {
-		if got := (&opt.Gate{Kind: kind}).State(); got != want {
-			t.Errorf("a task at a gate for %s is %s, want %s", kind, got, want)
-		}
+		test.Is(t, fmt.Sprintf("a task at a gate for %s", kind), want, (&opt.Gate{Kind: kind}).State())
 	}
 }
 
@@ -52,9 +49,7 @@ func TestGate_Prompt(t *testing.T) {
 		{opt.Gate{Title: "Before we ship", Questions: questions, Description: "Today."}, "Before we ship\nWhere to?\nWhen?\nToday."},
 	}
 	for _, tt := range tests {
-		if got := tt.gate.Prompt(); got != tt.want {
-			t.Errorf("Prompt() of %+v = %q, want %q", tt.gate, got, tt.want)
-		}
+		test.Is(t, fmt.Sprintf("Prompt() of %+v", tt.gate), tt.want, tt.gate.Prompt())
 	}
 }
 
@@ -66,9 +61,7 @@ func TestGate_Message(t *testing.T) {
 		Parts: []a2a.Part{a2a.TextPart("Ship it?"), {Data: json.RawMessage(
 			`{"kind":"approval","interruptId":"task-x:1","taskId":"task-x","title":"Ship it?","actions":["accept"],"requestedAt":"1970-01-01T00:00:00.001Z"}`)}},
 	}
-	if diff := cmp.Diff(want, g.Message("c", "root")); diff != "" {
-		t.Errorf("message (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "message", want, g.Message("c", "root"))
 }
 
 func TestGate_Again(t *testing.T) {
@@ -80,9 +73,7 @@ func TestGate_Again(t *testing.T) {
 		1: "", 2: " (2nd time)", 3: " (3rd time)", 4: " (4th time)", 11: " (11th time)", 12: " (12th time)", 13: " (13th time)", 21: " (21st time)",
 		22: " (22nd time)", 112: " (112th time)",
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	test.Equal(t, "got", want, got)
 	for _, g := range []opt.Gate{{Kind: opt.Clarification, ID: "task-x-1-0:2"}, {Kind: opt.Approval}, {Kind: opt.Approval, ID: "x:y"}} {
 		if got := g.Again(); got != "" {
 			t.Errorf("%+v: %q", g, got)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -18,9 +19,7 @@ var indexForm = regexp.MustCompile(`^task-\d+$`)
 // A repeated send must find the objective of the first send, and no other.
 func TestDerivedObjectiveID(t *testing.T) {
 	const want = "obj-qbp47givzzm426rvvl3ljjbppm" // in stored histories; must not change
-	if got := opt.DerivedObjectiveID("t", "p", "m"); got != want {
-		t.Errorf("DerivedObjectiveID(t, p, m) = %q, want %q", got, want)
-	}
+	test.Is(t, "DerivedObjectiveID(t, p, m)", want, opt.DerivedObjectiveID("t", "p", "m"))
 	seen := map[string][]string{}
 	texts := []string{"", "a", "b", "aa", "ab", "a:b", "1:a", "3:new", "new", "a\x00", "\x00a", "ä"}
 	for _, tenant := range texts {

@@ -7,9 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/a2a"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -19,9 +18,7 @@ func TestLimits_OrDefault(t *testing.T) {
 		{opt.Limits{Tasks: 3}, opt.Limits{Plans: 10, Tasks: 3, Parallel: 4, Timeout: 1800, WorkerTimeout: 30}},
 		{opt.Limits{Plans: 1, Tasks: 2, Parallel: 3, Timeout: 4, WorkerTimeout: 5}, opt.Limits{Plans: 1, Tasks: 2, Parallel: 3, Timeout: 4, WorkerTimeout: 5}},
 	} {
-		if diff := cmp.Diff(tt.want, tt.limits.OrDefault()); diff != "" {
-			t.Errorf("%+v (-want +got):\n%s", tt.limits, diff)
-		}
+		test.Equal(t, fmt.Sprintf("%+v", tt.limits), tt.want, tt.limits.OrDefault())
 	}
 }
 
@@ -31,13 +28,9 @@ func TestLimits_ofPlans(t *testing.T) {
 	tasks := slices.Repeat([]opt.TaskSpec{{Name: "t", Dependencies: []string{}}}, 3)
 	tasks[2].Dependencies = []string{"task-0"}
 	p, err := o.NewPlan(opt.PlanSpec{Name: "p", Tasks: tasks}, a2a.Time{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	data, err := json.Marshal(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	stored := &opt.Plan{}
 	if err := json.Unmarshal(data, stored); err != nil || stored.Limits != o.Limits {
 		t.Errorf("limits %+v after JSON: %v", stored.Limits, err)
@@ -56,14 +49,10 @@ func TestLimits_parallel(t *testing.T) {
 	for most, want := range map[int]string{0: "0 1 2 3", 1: "0", 2: "0 1", 5: "0 1 2 3 4"} {
 		p := planOf(t, "pending pending: pending: pending: pending: pending:0")
 		p.Started, p.Limits.Parallel = true, most
-		if got := indexes(p.Ready()); got != want {
-			t.Errorf("limit %d: tasks %q, want %q", most, got, want)
-		}
+		test.Is(t, fmt.Sprintf("limit %d: tasks", most), want, indexes(p.Ready()))
 		o := objectiveOf(t, "pending pending: pending: pending: pending: pending:0")
 		o.Limits.Parallel = most
-		if got := places(o, o.Startable()); got != want {
-			t.Errorf("limit %d: plans %q, want %q", most, got, want)
-		}
+		test.Is(t, fmt.Sprintf("limit %d: plans", most), want, places(o, o.Startable()))
 	}
 	p := planOf(t, "pending pending")
 	if p.Started, p.Limits.Parallel = true, 9; indexes(p.Ready()) != "0" {
@@ -101,9 +90,7 @@ func TestObjective_NewPlan_room(t *testing.T) {
 				t.Errorf("%d plans were made: %v", len(plans), err)
 			}
 			for i, p := range plans {
-				if want := plan(len(o.Plans) + i + 1); p.ID != want {
-					t.Errorf("plan %d is %s, want %s", i, p.ID, want)
-				}
+				test.Is(t, fmt.Sprintf("plan %d", i), plan(len(o.Plans)+i+1), p.ID)
 			}
 			_, err = o.NewPlans(append(specs, opt.PlanSpec{Name: "p"}), a2a.Time{})
 			wantSpecError(t, err, "plans")

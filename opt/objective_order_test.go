@@ -6,8 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -50,13 +49,10 @@ func TestObjective_Reordered(t *testing.T) {
 		case tt.field != "":
 			wantSpecError(t, err, tt.field)
 		default:
-			if diff := cmp.Diff(tt.want, got); diff != "" || err != nil {
-				t.Errorf("%s: %v, dependencies (-want +got):\n%s", tt.name, err, diff)
-			}
+			test.OK(t, err)
+			test.Equal(t, tt.name+": dependencies", tt.want, got)
 		}
-		if diff := cmp.Diff(before, snapshot(t, o)); diff != "" {
-			t.Errorf("%s: the objective has changed (-before +after):\n%s", tt.name, diff)
-		}
+		test.Equal(t, tt.name+": the objective has changed", before, snapshot(t, o))
 	}
 }
 
@@ -82,9 +78,7 @@ func TestObjective_Apply_reorder(t *testing.T) {
 			{Kind: opt.PlanChanged, PlanID: plan(tt.of + 1), Change: &opt.Change{Dependencies: tt.on}},
 			{Kind: opt.PlanChanged, PlanID: plan(tt.of + 1), Change: &opt.Change{}}, // changes no order
 		} {
-			if err := o.Apply(e); err != nil {
-				t.Fatal(err)
-			}
+			test.OK(t, o.Apply(e))
 			if got := places(o, o.Startable()); got != tt.startable {
 				t.Errorf("%s, plan %d on %v: startable are %s after change %d", tt.plans, tt.of, tt.on, got, i)
 			}
@@ -96,9 +90,7 @@ func TestObjective_Apply_reorder(t *testing.T) {
 	}
 	p := planOf(t, "pending")
 	for _, on := range [][]string{{plan(2)}, nil, {}} {
-		if err := p.Apply(opt.Event{Kind: opt.PlanChanged, Change: &opt.Change{Dependencies: on}}); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, p.Apply(opt.Event{Kind: opt.PlanChanged, Change: &opt.Change{Dependencies: on}}))
 	}
 	if p.Dependencies == nil || len(p.Dependencies) != 0 {
 		t.Errorf("the plan depends on %v", p.Dependencies)
@@ -157,14 +149,8 @@ func TestTask_dependenciesInJSON(t *testing.T) {
 	p := planOf(t, "pending pending: pending:1")
 	p.Dependencies = []string{}
 	data, err := json.Marshal(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	var again opt.Plan
-	if err := json.Unmarshal(data, &again); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(p, &again); diff != "" {
-		t.Errorf("the plan after JSON (-want +got):\n%s", diff)
-	}
+	test.OK(t, json.Unmarshal(data, &again))
+	test.Equal(t, "the plan after JSON", p, &again)
 }

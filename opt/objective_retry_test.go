@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -24,18 +25,14 @@ func TestPlan_NextRun(t *testing.T) {
 		p.Status = opt.PlanFailed
 	}
 	p.Run = 0 // its tasks are from a later attempt than its own
-	if got := p.NextRun(1); got != 11 {
-		t.Errorf("attempt %d after the tenth", got)
-	}
+	test.Is(t, "attempt after the tenth", 11, p.NextRun(1))
 }
 
 // A retried plan waits for its turn, even if all of its tasks are completed.
 func TestPlan_Apply_retryWaits(t *testing.T) {
 	p := planOf(t, "completed completed")
 	p.Status, p.Started, p.Paused, p.ObjectivePaused, p.Stopping = opt.PlanFailed, true, true, true, "canceled"
-	if err := p.Apply(opt.Event{Kind: opt.PlanRetried, Attempt: 2}); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, p.Apply(opt.Event{Kind: opt.PlanRetried, Attempt: 2}))
 	if next := p.Next(p.UpdatedAt); next != nil || p.Status != opt.PlanPending || p.Started || p.OnHold() {
 		t.Errorf("the plan is %s, started %v, on hold %v, and then %+v", p.Status, p.Started, p.OnHold(), next)
 	}
@@ -95,9 +92,7 @@ func TestObjective_Apply_planRetried(t *testing.T) {
 func TestObjective_Next_replacedPlan(t *testing.T) {
 	o := objectiveOf(t, "skipped/replanned pending")
 	o.Status, o.Root, o.Started = opt.ObjectiveCanceled, opt.TaskCanceled, true
-	if err := o.Apply(opt.Event{Kind: opt.ObjectiveRetried, From: "canceled", To: "submitted", Attempt: 2, TaskID: opt.RootID(o.ID, 2)}); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, o.Apply(opt.Event{Kind: opt.ObjectiveRetried, From: "canceled", To: "submitted", Attempt: 2, TaskID: opt.RootID(o.ID, 2)}))
 	if next := o.Next(o.UpdatedAt); next != nil {
 		t.Errorf("the new attempt continues with %+v", next)
 	}

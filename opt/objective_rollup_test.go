@@ -1,11 +1,13 @@
 package opt_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"longhaul/a2a"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -60,9 +62,8 @@ func TestObjective_Apply_retried(t *testing.T) {
 			continue
 		}
 		want := &opt.ObjectiveHead{Status: opt.ObjectiveSubmitted, Attempt: 2}
-		if diff := cmp.Diff(want, o.Head()); err != nil || diff != "" {
-			t.Errorf("%s → %s: %v, head (-want +got):\n%s", tt.from, tt.to, err, diff)
-		}
+		test.OK(t, err)
+		test.Equal(t, fmt.Sprintf("%s → %s: head", tt.from, tt.to), want, o.Head())
 		if o.Root != opt.TaskSubmitted || o.RootGate != "" || o.RootID() != objectiveID+"~2" || o.Cause != "" {
 			t.Errorf("%s → %s: root task %s is %s at %q", tt.from, tt.to, o.RootID(), o.Root, o.RootGate)
 		}
@@ -83,18 +84,10 @@ func TestHead(t *testing.T) {
 		Status: opt.ObjectiveBlocked, Reason: "r", Failure: "f", Stopping: "failed", Started: true, Paused: true,
 		QueuedAt: a2a.AtMillis(4), Attempt: 1, Revision: 5,
 	}
-	if diff := cmp.Diff(want, o.Head()); diff != "" {
-		t.Errorf("objective (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(&opt.Text{Name: "n", Description: "d", Metadata: o.Metadata}, o.Text()); diff != "" {
-		t.Errorf("text of the objective (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "objective", want, o.Head())
+	test.Equal(t, "text of the objective", &opt.Text{Name: "n", Description: "d", Metadata: o.Metadata}, o.Text())
 	p := o.Plans[0]
 	p.Name, p.Dependencies, p.Reason, p.Stopping, p.Paused, p.Run = "p", []string{plan(2)}, "r", "s", true, 3
-	if diff := cmp.Diff(&opt.PlanHead{Status: opt.PlanWorking, Reason: "r", Stopping: "s", Started: true, Paused: true, Run: 3}, p.Head()); diff != "" {
-		t.Errorf("plan (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(&opt.Text{Name: "p", Dependencies: []string{plan(2)}}, p.Text()); diff != "" {
-		t.Errorf("text of the plan (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "plan", &opt.PlanHead{Status: opt.PlanWorking, Reason: "r", Stopping: "s", Started: true, Paused: true, Run: 3}, p.Head())
+	test.Equal(t, "text of the plan", &opt.Text{Name: "p", Dependencies: []string{plan(2)}}, p.Text())
 }

@@ -6,9 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/a2a"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -48,9 +47,7 @@ func TestObjective_Startable(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			o := objectiveOf(t, tt.plans)
-			if got := places(o, o.Startable()); got != tt.startable {
-				t.Errorf("startable %q, want %q", got, tt.startable)
-			}
+			test.Is(t, "startable", tt.startable, places(o, o.Startable()))
 			for name, spoil := range map[string]func(*opt.Objective){
 				"not started":  func(o *opt.Objective) { o.Started = false },
 				"stopping":     func(o *opt.Objective) { o.Stopping = "canceled" },
@@ -152,9 +149,7 @@ func TestObjective_Next(t *testing.T) {
 				tt.set(o)
 			}
 			come(t, o)
-			if got := strings.TrimSpace(string(o.Status) + " " + o.Reason); got != tt.status {
-				t.Errorf("objective is %q, want %q", got, tt.status)
-			}
+			test.Is(t, "objective", tt.status, strings.TrimSpace(string(o.Status)+" "+o.Reason))
 			if string(o.Root) != tt.root {
 				t.Errorf("root task is %q, want %q", o.Root, tt.root)
 			}
@@ -196,9 +191,7 @@ func TestObjective_expires(t *testing.T) {
 		if text != "" {
 			e.Status = &a2a.Message{Parts: []a2a.Part{a2a.TextPart(text)}}
 		}
-		if err := o.Apply(e); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, o.Apply(e))
 		events := come(t, o)
 		said := ""
 		if last := events[len(events)-1]; last.Status != nil {
@@ -207,9 +200,7 @@ func TestObjective_expires(t *testing.T) {
 		if o.Reason != cause || said != text || o.Root != opt.TaskCanceled || o.Started {
 			t.Errorf("the reason is %q and the root task is %s and says %q, want %q and %q", o.Reason, o.Root, said, cause, text)
 		}
-		if err := o.Apply(opt.Event{Kind: opt.ObjectiveRetried, To: "submitted", Attempt: 2}); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, o.Apply(opt.Event{Kind: opt.ObjectiveRetried, To: "submitted", Attempt: 2}))
 		if o.Cause != "" || o.Reason != "" || o.Failure != "" {
 			t.Errorf("the next attempt begins with %q, %q, %q", o.Cause, o.Reason, o.Failure)
 		}
@@ -247,9 +238,7 @@ func TestObjective_Next_gates(t *testing.T) {
 				t.Errorf("step %d: the root task says %+v at gate %s", n, e.Status, e.Gate.ID)
 			}
 		}
-		if got := strings.TrimSpace(string(o.Root) + " " + o.RootGate); got != s.want {
-			t.Errorf("step %d: root task is %q, want %q", n, got, s.want)
-		}
+		test.Is(t, fmt.Sprintf("step %d: root task", n), s.want, strings.TrimSpace(string(o.Root)+" "+o.RootGate))
 	}
 	for _, s := range []struct {
 		event opt.Event
@@ -259,13 +248,9 @@ func TestObjective_Next_gates(t *testing.T) {
 		{opt.Event{Kind: opt.ObjectiveResumed}, "working , input-required a"},
 		{opt.Event{Kind: opt.ObjectiveStopping, Reason: "canceled"}, "working , working "},
 	} {
-		if err := o.Apply(s.event); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, o.Apply(s.event))
 		come(t, o)
-		if got := fmt.Sprintf("%s %s, %s %s", o.Status, o.Reason, o.Root, o.RootGate); got != s.want {
-			t.Errorf("after %s at a gate the objective and its root task are %s, want %s", s.event.Kind, got, s.want)
-		}
+		test.Is(t, fmt.Sprintf("after %s at a gate the objective and its root task", s.event.Kind), s.want, fmt.Sprintf("%s %s, %s %s", o.Status, o.Reason, o.Root, o.RootGate))
 	}
 }
 
@@ -290,9 +275,7 @@ func TestObjective_Next_waits(t *testing.T) {
 		report := &opt.Report{N: int64(n), Status: opt.PlanWorking, Open: s.open, Waits: s.waits}
 		show(o.Plans[s.plan], *report)
 		come(t, o)
-		if got := strings.TrimSpace(string(o.Root) + " " + o.RootGate); got != s.want {
-			t.Errorf("step %d: root task is %q, want %q", n, got, s.want)
-		}
+		test.Is(t, fmt.Sprintf("step %d: root task", n), s.want, strings.TrimSpace(string(o.Root)+" "+o.RootGate))
 	}
 }
 
@@ -346,9 +329,7 @@ func TestObjective_Next_results(t *testing.T) {
 		}
 	}
 	want := []string{"0 working", "2 completed", "2 letter on true", "2 photo on true", "2 completed"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("events, each after the index of the report (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "events, each after the index of the report", want, got)
 }
 
 func TestObjective_Next_failure(t *testing.T) {
@@ -397,21 +378,15 @@ func TestObjective_Apply_refuses(t *testing.T) {
 			t.Errorf("an objective applied %+v", e)
 		}
 	}
-	if diff := cmp.Diff(before, snapshot(t, o)); diff != "" {
-		t.Errorf("refused events changed the objective (-before +after):\n%s", diff)
-	}
+	test.Equal(t, "refused events changed the objective", before, snapshot(t, o))
 }
 
 // An objective does not hold the tasks of its plans.
 func TestObjective_Apply_planAdded(t *testing.T) {
 	p, err := newPlan("", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	o := objectiveOf(t, "")
-	if err := o.Apply(opt.Event{Kind: opt.PlanAdded, PlanID: p.ID, Plan: p, At: a2a.AtMillis(5)}); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, o.Apply(opt.Event{Kind: opt.PlanAdded, PlanID: p.ID, Plan: p, At: a2a.AtMillis(5)}))
 	if len(o.Plans) != 1 || o.Plan(p.ID) == nil || len(o.Plan(p.ID).Tasks) != 0 || len(p.Tasks) != 2 {
 		t.Errorf("plans of the objective: %s", snapshot(t, o.Plans))
 	}
@@ -429,14 +404,10 @@ func TestOpening_Event(t *testing.T) {
 	}
 	e := opening.Event()
 	var o opt.Objective
-	if err := o.Apply(e); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, o.Apply(e))
 	want := opening.Objective
 	want.UpdatedAt = want.CreatedAt
-	if diff := cmp.Diff(want, o); diff != "" {
-		t.Errorf("objective (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "objective", want, o)
 	if e.N != 1 || e.TaskID != objectiveID+"~2" || e.To != "submitted" || e.Message != message || e.Principal != "p" || len(e.Given) != 1 || e.Given[0].Name != "given" {
 		t.Errorf("event %+v", e)
 	}
@@ -446,9 +417,7 @@ func TestOpening_Event(t *testing.T) {
 func TestObjective_Startable_stoppedPlan(t *testing.T) {
 	o := objectiveOf(t, "pending pending: pending:0")
 	o.Plans[0].Stopping = opt.Replanned
-	if got := places(o, o.Startable()); got != "1" {
-		t.Errorf("startable %q, want the second alone", got)
-	}
+	test.Is(t, "startable", "1", places(o, o.Startable()))
 }
 
 // The place in the queue is as in the event, and is cleared by the start.
@@ -459,12 +428,8 @@ func TestObjective_Apply_queued(t *testing.T) {
 		{Kind: opt.ObjectiveQueued, QueuedAt: a2a.AtMillis(3), At: a2a.AtMillis(7)},
 		{Kind: opt.ObjectiveMoved, From: "submitted", To: "working"},
 	} {
-		if err := o.Apply(e); err != nil {
-			t.Fatal(err)
-		}
-		if o.QueuedAt != e.QueuedAt {
-			t.Errorf("after %s: queued at %s, want %s", e.Kind, o.QueuedAt, e.QueuedAt)
-		}
+		test.OK(t, o.Apply(e))
+		test.Is(t, fmt.Sprintf("after %s: queued at", e.Kind), e.QueuedAt, o.QueuedAt)
 	}
 }
 
@@ -485,9 +450,7 @@ func TestObjective_Apply_changed(t *testing.T) {
 		{opt.Event{Revision: 6}, name, 2, 6},
 	} {
 		s.event.Kind = opt.ObjectiveChanged
-		if err := o.Apply(s.event); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, o.Apply(s.event))
 		if o.Name != s.name || len(o.Metadata) != s.keys || o.Revision != s.revision {
 			t.Errorf("objective %q with metadata %v at revision %d, want %q, %d keys, %d", o.Name, o.Metadata, o.Revision, s.name, s.keys, s.revision)
 		}
@@ -498,9 +461,7 @@ func TestObjective_Apply_changed(t *testing.T) {
 func TestLetter_Once(t *testing.T) {
 	message := a2a.Message{MessageID: "m"}
 	for want, l := range map[string]opt.Letter{"m": {Message: message}, "k": {Message: message, Key: "k"}} {
-		if got := l.Once(); got != want {
-			t.Errorf("Once() = %q, want %q", got, want)
-		}
+		test.Is(t, "Once()", want, l.Once())
 	}
 }
 
@@ -509,9 +470,7 @@ func come(t *testing.T, o *opt.Objective) (all []opt.Event) {
 	t.Helper()
 	for range 6 {
 		for _, e := range o.Next(a2a.AtMillis(1)) {
-			if err := o.Apply(e); err != nil {
-				t.Fatal(err)
-			}
+			test.OK(t, o.Apply(e))
 			all = append(all, e)
 		}
 	}

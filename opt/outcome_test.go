@@ -5,9 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/a2a"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -42,9 +41,7 @@ func TestOutcome_Returns(t *testing.T) {
 			t.Errorf("%s: %q", state, problem)
 		}
 	}
-	if problem := (opt.Outcome{State: opt.TaskAuthRequired, Gate: &opt.Gate{}}).Returns(); problem != "" {
-		t.Errorf("a gate: %q", problem)
-	}
+	test.Is(t, "a gate", "", (opt.Outcome{State: opt.TaskAuthRequired, Gate: &opt.Gate{}}).Returns())
 }
 
 // Artifacts and gates from outside must have content, and no references to stored
@@ -73,7 +70,5 @@ func TestOutcome_Allowed(t *testing.T) {
 	}
 	all := allowed
 	all.Streamed, all.Try, all.Park, all.Memo, all.OnCancel = []string{"a"}, 2, &opt.Park{}, json.RawMessage(`{}`), true
-	if diff := cmp.Diff(allowed, all.Allowed()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	test.Equal(t, "got", allowed, all.Allowed())
 }

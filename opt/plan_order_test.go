@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -71,12 +72,8 @@ func TestReordered(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		if err := p.Apply(opt.Event{Kind: opt.TasksOrdered, Order: changed}); err != nil {
-			t.Fatal(err)
-		}
-		if got := waits(p); got != tt.want {
-			t.Errorf("%s: they wait for %q, want %q", tt.name, got, tt.want)
-		}
+		test.OK(t, p.Apply(opt.Event{Kind: opt.TasksOrdered, Order: changed}))
+		test.Is(t, tt.name+": they wait for", tt.want, waits(p))
 		if again, err := opt.Reordered(p, order); len(again) > 0 || err != nil {
 			t.Errorf("%s: again, it changes %v, %v", tt.name, again, err)
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -40,9 +41,7 @@ func TestPlan_Brief(t *testing.T) {
 		}
 		for range 2 { // with a step on the way
 			for _, e := range p.Next(p.UpdatedAt) {
-				if err := p.Apply(e); err != nil {
-					t.Fatal(err)
-				}
+				test.OK(t, p.Apply(e))
 			}
 		}
 		b := p.Brief()
@@ -65,9 +64,7 @@ func TestPlan_Brief(t *testing.T) {
 		if b.ByHand {
 			got += ", by hand"
 		}
-		if got != tt.want {
-			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
-		}
+		test.Is(t, tt.name, tt.want, got)
 	}
 }
 

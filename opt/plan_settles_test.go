@@ -7,9 +7,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/a2a"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -94,9 +93,7 @@ func randomPlan(t *testing.T, r *rand.Rand) *opt.Plan {
 		}
 	}
 	p, err := newPlan(refs...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return p
 }
 
@@ -333,9 +330,7 @@ func (s *planSim) refused(e opt.Event) {
 	if err := s.p.Apply(e); !errors.Is(err, opt.ErrMove) {
 		s.t.Errorf("Apply %s → %s: %v", e.From, e.To, err)
 	}
-	if diff := cmp.Diff(before, snapshot(s.t, s.p)); diff != "" {
-		s.t.Errorf("a refused event changed the plan (-before +after):\n%s", diff)
-	}
+	test.Equal(s.t, "a refused event changed the plan", before, snapshot(s.t, s.p))
 }
 
 // check compares what the plan shows with an independent form of the rules.

@@ -7,9 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/a2a"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -48,27 +47,19 @@ func TestPlan_Ready(t *testing.T) {
 	}
 	for _, tt := range tests {
 		p := planOf(t, tt.tasks)
-		if got := indexes(p.Ready()); got != "" {
-			t.Errorf("%s: ready before the plan has started: %s", tt.name, got)
-		}
+		test.Is(t, tt.name+": ready before the plan has started", "", indexes(p.Ready()))
 		p.Started = true
-		if got := indexes(p.Ready()); got != tt.ready {
-			t.Errorf("%s: ready %q, want %q", tt.name, got, tt.ready)
-		}
+		test.Is(t, tt.name+": ready", tt.ready, indexes(p.Ready()))
 		for _, by := range []string{opt.PausedByClient, opt.PausedByObjective} {
 			for _, kind := range []opt.EventKind{opt.PlanPaused, opt.PlanResumed} {
-				if err := p.Apply(opt.Event{Kind: kind, Reason: by}); err != nil {
-					t.Fatal(err)
-				}
+				test.OK(t, p.Apply(opt.Event{Kind: kind, Reason: by}))
 				if got := indexes(p.Ready()); p.OnHold() && got != "" || !p.OnHold() && got != tt.ready {
 					t.Errorf("%s: ready after %s by %s: %s", tt.name, kind, by, got)
 				}
 			}
 		}
 		p.Stopping = "canceled"
-		if got := indexes(p.Ready()); got != "" {
-			t.Errorf("%s: ready while the plan stops: %s", tt.name, got)
-		}
+		test.Is(t, tt.name+": ready while the plan stops", "", indexes(p.Ready()))
 	}
 }
 
@@ -109,24 +100,18 @@ func TestPlan_Inputs(t *testing.T) {
 			for _, task := range p.Tasks {
 				inputs = append(inputs, indexes(p.Inputs(task)))
 			}
-			if got := strings.Join(inputs, "|"); got != tt.inputs {
-				t.Errorf("inputs %q, want %q", got, tt.inputs)
-			}
+			test.Is(t, "inputs", tt.inputs, strings.Join(inputs, "|"))
 			var leaves []*opt.Task
 			for _, task := range p.Tasks {
 				if p.Leaf(task) {
 					leaves = append(leaves, task)
 				}
 			}
-			if got := indexes(leaves); got != tt.leaves {
-				t.Errorf("leaves %q, want %q", got, tt.leaves)
-			}
+			test.Is(t, "leaves", tt.leaves, indexes(leaves))
 			for _, a := range p.Results() {
 				results = append(results, a.ArtifactID)
 			}
-			if got := strings.Join(results, " "); got != tt.results {
-				t.Errorf("results %q, want %q", got, tt.results)
-			}
+			test.Is(t, "results", tt.results, strings.Join(results, " "))
 		})
 	}
 }
@@ -146,16 +131,12 @@ func TestPlan_Inputs_manyWays(t *testing.T) {
 		refs = append(refs, on)
 	}
 	p, err := newPlan(refs...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	if got := p.Inputs(p.Tasks[maxTasks-1]); got != nil {
 		t.Errorf("inputs %q of tasks that made nothing", indexes(got))
 	}
 	p.Tasks[0].Artifacts = []a2a.Artifact{{ArtifactID: "a"}}
-	if got := indexes(p.Inputs(p.Tasks[maxTasks-1])); got != "0" {
-		t.Errorf("inputs %q, want 0", got)
-	}
+	test.Is(t, "inputs", "0", indexes(p.Inputs(p.Tasks[maxTasks-1])))
 	if got := p.Results(); len(got) != 1 || got[0].ArtifactID != "a" {
 		t.Errorf("results %v, want the one artifact there is", got)
 	}
@@ -176,16 +157,12 @@ func TestPlan_Apply_artifacts(t *testing.T) {
 	}
 	for _, s := range steps {
 		chunk := &opt.Chunk{Artifact: a2a.Artifact{ArtifactID: s.id, Parts: []a2a.Part{a2a.TextPart(s.text)}}, Append: s.more}
-		if err := p.Apply(opt.Event{Kind: opt.ArtifactAdded, TaskID: task(1, 0), Chunk: chunk}); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, p.Apply(opt.Event{Kind: opt.ArtifactAdded, TaskID: task(1, 0), Chunk: chunk}))
 		var got []string
 		for _, a := range p.Tasks[0].Artifacts {
 			got = append(got, a.ArtifactID+"="+a.Text())
 		}
-		if got := strings.Join(got, " "); got != s.want {
-			t.Errorf("artifacts %q, want %q", got, s.want)
-		}
+		test.Is(t, "artifacts", s.want, strings.Join(got, " "))
 	}
 }
 
@@ -194,19 +171,13 @@ func TestPlan_Apply_messages(t *testing.T) {
 	reply := opt.Reply{GateID: "g", Action: opt.Accept}
 	for _, v := range []opt.Verdict{opt.Accepted, opt.Noted, opt.NotWaiting, opt.NotOffered} {
 		e := opt.Event{Kind: opt.MessageAdded, TaskID: task(1, 0), Message: &a2a.Message{MessageID: string(v)}, Reply: &reply, Verdict: v}
-		if err := p.Apply(e); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, p.Apply(e))
 		if got, want := v.Kept(), v == opt.Accepted || v == opt.Noted; got != want {
 			t.Errorf("%s kept: %v", v, got)
 		}
 	}
-	if diff := cmp.Diff([]opt.Reply{reply}, p.Tasks[0].Replies); diff != "" {
-		t.Errorf("replies (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]a2a.Message{{MessageID: "noted"}}, p.Tasks[0].Notes); diff != "" {
-		t.Errorf("notes (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "replies", []opt.Reply{reply}, p.Tasks[0].Replies)
+	test.Equal(t, "notes", []a2a.Message{{MessageID: "noted"}}, p.Tasks[0].Notes)
 }
 
 // An event is recorded after later changes, so the tasks in it must not change
@@ -214,16 +185,10 @@ func TestPlan_Apply_messages(t *testing.T) {
 func TestPlan_Apply_tasksAdded(t *testing.T) {
 	p := planOf(t, "completed")
 	tasks, err := p.NewTasks([]opt.TaskSpec{{Name: "more"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	e := opt.Event{Kind: opt.TasksAdded, Tasks: tasks}
-	if err := p.Apply(e); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Apply(opt.Event{Kind: opt.TaskMoved, TaskID: p.Tasks[1].ID, To: "working"}); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, p.Apply(e))
+	test.OK(t, p.Apply(opt.Event{Kind: opt.TaskMoved, TaskID: p.Tasks[1].ID, To: "working"}))
 	if e.Tasks[0].State != opt.TaskPending || p.Tasks[1].State != opt.TaskWorking {
 		t.Errorf("the event has a task that is %s, the plan has one that is %s", e.Tasks[0].State, p.Tasks[1].State)
 	}
@@ -242,9 +207,7 @@ func TestPlan_Apply_refuses(t *testing.T) {
 			t.Errorf("a plan applied %q", kind)
 		}
 	}
-	if diff := cmp.Diff(before, snapshot(t, p)); diff != "" {
-		t.Errorf("refused events changed the plan (-before +after):\n%s", diff)
-	}
+	test.Equal(t, "refused events changed the plan", before, snapshot(t, p))
 }
 
 // The status of a plan after all its events.
@@ -311,9 +274,7 @@ func TestPlan_Next(t *testing.T) {
 			}
 			for range 5 {
 				for _, e := range p.Next(a2a.Time{}) {
-					if err := p.Apply(e); err != nil {
-						t.Fatal(err)
-					}
+					test.OK(t, p.Apply(e))
 				}
 			}
 			if next := p.Next(a2a.Time{}); next != nil {
@@ -323,12 +284,8 @@ func TestPlan_Next(t *testing.T) {
 			for _, task := range p.Tasks {
 				states = append(states, string(task.State))
 			}
-			if got := strings.TrimSpace(string(p.Status) + " " + p.Reason); got != tt.status {
-				t.Errorf("plan is %q, want %q", got, tt.status)
-			}
-			if got := strings.Join(states, " "); got != tt.states {
-				t.Errorf("tasks are %q, want %q", got, tt.states)
-			}
+			test.Is(t, "plan", tt.status, strings.TrimSpace(string(p.Status)+" "+p.Reason))
+			test.Is(t, "tasks", tt.states, strings.Join(states, " "))
 			open := slices.ContainsFunc(p.Tasks, func(t *opt.Task) bool { return !t.State.Ended() })
 			if got := p.Settled(); got != (p.Status.Ended() && !open) {
 				t.Errorf("Settled() = %v", got)
@@ -377,9 +334,7 @@ func planOf(t *testing.T, row string) *opt.Plan {
 		}
 	}
 	p, err := newPlan(refs...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	for i, word := range words {
 		word, _, _ = strings.Cut(word, ":")
 		state, optional := strings.CutSuffix(word, "?")

@@ -248,9 +248,13 @@ func cycle[T comparable](field string, nodes []T, before func(T) []T, name func(
 	for ; !slices.Contains(path, n); n = waits[n][slices.IndexFunc(waits[n], func(b T) bool { return left[b] })] {
 		path = append(path, n)
 	}
+	return &SpecError{field, "the dependencies form a cycle: " + inWords(append(path[slices.Index(path, n):], n), nodes, name)}
+}
+
+// inWords says why each node of a path waits for the next.
+func inWords[T comparable](path, nodes []T, name func(T) (string, bool)) string {
 	var words []string
 	advice := ""
-	path = append(path[slices.Index(path, n):], n)
 	for i, b := range path[1:] {
 		one, declares := name(path[i])
 		other, _ := name(b)
@@ -264,7 +268,7 @@ func cycle[T comparable](field string, nodes []T, before func(T) []T, name func(
 	if len(words) > mostNamed {
 		words = append(words[:mostNamed], "…")
 	}
-	return &SpecError{field, "the dependencies form a cycle: " + strings.Join(words, ", ") + advice}
+	return strings.Join(words, ", ") + advice
 }
 
 func nameOfPlan(p *Plan) (name string, declares bool) { return p.Name, p.Dependencies != nil }

@@ -9,9 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/a2a"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -39,9 +38,7 @@ func TestObjective_NewPlans(t *testing.T) {
 			{ID: task(3, 1), Index: 1, Name: "b", State: opt.TaskPending, Dependencies: []string{task(3, 0)}, Ask: &opt.Gate{Kind: opt.Approval}},
 		},
 	}
-	if diff := cmp.Diff(want, plans[1]); diff != "" {
-		t.Errorf("plan (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "plan", want, plans[1])
 }
 
 func TestObjective_NewPlans_taskReferences(t *testing.T) {
@@ -80,9 +77,7 @@ func TestObjective_NewPlans_taskReferences(t *testing.T) {
 				wantSpecError(t, err, tt.field)
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			test.OK(t, err)
 			var got []string
 			for _, task := range p.Tasks {
 				var on []string
@@ -91,9 +86,7 @@ func TestObjective_NewPlans_taskReferences(t *testing.T) {
 				}
 				got = append(got, strings.Join(on, " "))
 			}
-			if got := strings.Join(got, "|"); got != tt.want {
-				t.Errorf("dependencies %q, want %q", got, tt.want)
-			}
+			test.Is(t, "dependencies", tt.want, strings.Join(got, "|"))
 		})
 	}
 }
@@ -279,8 +272,6 @@ func wantSpecError(t *testing.T, err error, field string) {
 func snapshot(t *testing.T, v any) string {
 	t.Helper()
 	b, err := json.MarshalIndent(v, "", " ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return string(b)
 }

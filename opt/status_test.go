@@ -2,11 +2,13 @@ package opt_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"longhaul/a2a"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -68,9 +70,7 @@ func checkMoves(t *testing.T, text, byServer string, may func(from, to string) b
 	for _, from := range states {
 		for _, to := range states {
 			want := from == to || moves[from+">"+to]
-			if got := may(from, to); got != want {
-				t.Errorf("%s → %s by a client: %v, want %v", from, to, got, want)
-			}
+			test.Is(t, fmt.Sprintf("%s → %s by a client", from, to), want, may(from, to))
 			want = want || serverMoves[from+">"+to]
 			checkApply(t, from, to, want, func(e opt.Event) (string, error) { return apply(from, e) })
 		}

@@ -4,9 +4,8 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/a2a"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -40,34 +39,22 @@ func TestObjective_NewPlan_uses(t *testing.T) {
 		for _, task := range p.Tasks {
 			got = append(got, task.Uses...)
 		}
-		if diff := cmp.Diff(tt.want, got); diff != "" {
-			t.Errorf("%s: uses (-want +got):\n%s", tt.name, diff)
-		}
+		test.Equal(t, tt.name+": uses", tt.want, got)
 	}
 }
 
 // A task waits for the tasks that it uses also where others declare dependencies.
 func TestPlan_Ready_waitsForWhatItUses(t *testing.T) {
 	p, err := planFrom(opt.PlanSpec{Name: "p", Tasks: []opt.TaskSpec{{Name: "a"}, {Name: "b", Dependencies: []string{}}, {Name: "c", Uses: []string{"task-0"}}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	more, err := p.NewTasks([]opt.TaskSpec{{Name: "d", Dependencies: []string{"task-1"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	p.Tasks, p.Started = append(p.Tasks, more...), true
-	if got := indexes(p.Ready()); got != "0 1" {
-		t.Errorf("ready %q, want the two that need nothing", got)
-	}
+	test.Is(t, "ready", "0 1", indexes(p.Ready()))
 	p.Tasks[1].State = opt.TaskCompleted
-	if got := indexes(p.Ready()); got != "0 3" {
-		t.Errorf("ready %q before what it uses is there", got)
-	}
+	test.Is(t, "ready before what it uses is there", "0 3", indexes(p.Ready()))
 	p.Tasks[0].State = opt.TaskCompleted
-	if got := indexes(p.Ready()); got != "2 3" {
-		t.Errorf("ready %q once what it uses is there, want it too", got)
-	}
+	test.Is(t, "ready once what it uses is there", "2 3", indexes(p.Ready()))
 }
 
 // The request of a task is the same in every attempt.
@@ -78,14 +65,10 @@ func TestPlan_Apply_retryAsksTheSame(t *testing.T) {
 		Notes: []a2a.Message{{MessageID: "n"}}, Standing: "g", Earlier: []opt.Original{{DecidedBy: "bob"}},
 	}
 	p, err := planFrom(opt.PlanSpec{Name: "p", Tasks: []opt.TaskSpec{{Name: "first"}, spec}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	asked := *p.Tasks[1]
 	p.Status, p.Tasks[1].State = opt.PlanFailed, opt.TaskFailed
-	if err := p.Apply(opt.Event{Kind: opt.PlanRetried, PlanID: p.ID, Attempt: 2}); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, p.Apply(opt.Event{Kind: opt.PlanRetried, PlanID: p.ID, Attempt: 2}))
 	before, after := reflect.ValueOf(asked), reflect.ValueOf(*p.Tasks[1])
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[opt.TaskSpec]()) {
 		if f.Name == "Taken" { // a task that is taken over has ended
@@ -94,8 +77,6 @@ func TestPlan_Apply_retryAsksTheSame(t *testing.T) {
 		if reflect.ValueOf(spec).FieldByIndex(f.Index).IsZero() {
 			t.Errorf("the test gives no %s", f.Name)
 		}
-		if diff := cmp.Diff(before.FieldByName(f.Name).Interface(), after.FieldByName(f.Name).Interface()); diff != "" {
-			t.Errorf("%s (-before +after):\n%s", f.Name, diff)
-		}
+		test.Equal(t, f.Name, before.FieldByName(f.Name).Interface(), after.FieldByName(f.Name).Interface())
 	}
 }

@@ -2,9 +2,11 @@ package opt_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -43,9 +45,7 @@ func TestMoney(t *testing.T) {
 	var sum opt.Usage
 	for range 10 {
 		var u opt.Usage
-		if err := json.Unmarshal([]byte(`{"inputTokens":1,"cost":0.1,"model":"m"}`), &u); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, json.Unmarshal([]byte(`{"inputTokens":1,"cost":0.1,"model":"m"}`), &u))
 		sum = sum.Plus(u)
 	}
 	if sum != (opt.Usage{Input: 10, Cost: 1_000_000}) {
@@ -68,9 +68,7 @@ func TestPrice_Of(t *testing.T) {
 
 func TestGrouped(t *testing.T) {
 	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 12_400: "12,400", 1_234_567: "1,234,567", -100: "-100", -1000: "-1,000"} {
-		if got := opt.Grouped(n); got != want {
-			t.Errorf("%d: %s, want %s", n, got, want)
-		}
+		test.Is(t, fmt.Sprint(n), want, opt.Grouped(n))
 	}
 }
 
@@ -119,7 +117,5 @@ func TestOutcome_Returns_usage(t *testing.T) {
 // A raise lowers no limit, and adds none.
 func TestSpendLimit_RaisedTo(t *testing.T) {
 	got := opt.SpendLimit{Tokens: 20, Time: 60}.RaisedTo(opt.SpendLimit{Tokens: 40, Cost: 5, Time: 30})
-	if want := (opt.SpendLimit{Tokens: 40, Time: 60}); got != want {
-		t.Errorf("raised to %+v, want %+v", got, want)
-	}
+	test.Is(t, "raised to", (opt.SpendLimit{Tokens: 40, Time: 60}), got)
 }

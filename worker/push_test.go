@@ -11,8 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/outbox"
 	"longhaul/worker"
@@ -88,9 +87,7 @@ func dispatch(t *testing.T, o *waitingPushes, changes []change, want ...string) 
 		}
 		worker.Dispatcher{Outbox: o, To: o}.Run(ctx)
 	})
-	if diff := cmp.Diff(want, o.log); diff != "" {
-		t.Errorf("hand-overs (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "hand-overs", want, o.log)
 }
 
 // A signal is handled at once, deliveries of other processes with the next poll.

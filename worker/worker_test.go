@@ -1,8 +1,10 @@
 package worker_test
 
 import (
+	"fmt"
 	"testing"
 
+	"longhaul/internal/test"
 	"longhaul/worker"
 )
 
@@ -10,8 +12,6 @@ import (
 func TestLimitMemory(t *testing.T) {
 	t.Parallel()
 	for bytes, want := range map[int64]int{0: 16, 1 << 20: 16, worker.LeastMemory: 16, 64 << 20: 512, 1 << 30: 8192} {
-		if got := worker.WorkflowsIn(bytes); got != want {
-			t.Errorf("%d bytes: %d workflows, want %d", bytes, got, want)
-		}
+		test.Is(t, fmt.Sprintf("%d bytes workflows", bytes), want, worker.WorkflowsIn(bytes))
 	}
 }

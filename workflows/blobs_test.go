@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	commonpb "go.temporal.io/api/common/v1"
 	"go.temporal.io/sdk/converter"
 	"google.golang.org/protobuf/proto"
@@ -17,6 +16,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/activities"
 	"longhaul/internal/seal"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/machine"
 	"longhaul/workflows"
@@ -78,9 +78,7 @@ func (h *history) put(v any) *converter.StorageDriverClaim {
 	claims, err := storage.Drivers[0].Store(converter.StorageDriverStoreContext{
 		Context: h.t.Context(), Target: converter.StorageDriverWorkflowInfo{WorkflowID: planID},
 	}, []*commonpb.Payload{p})
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	test.OK(h.t, err)
 	got, err := h.get(claims[0], h.cipher)
 	want, _ := json.Marshal(v)
 	if err != nil || string(got) != string(want) {
@@ -174,9 +172,7 @@ func TestBlobs_legs(t *testing.T) {
 	for leg := range 20 {
 		said = append(said, a2a.Message{MessageID: fmt.Sprint("turn-", leg), Parts: []a2a.Part{a2a.TextPart(strings.Repeat("said ", 200))}})
 		memo, err := json.Marshal(map[string]any{"said": said, "turns": leg})
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		h.put(activities.Outcome{State: opt.TaskWorking, Park: &opt.Park{}, Memo: memo})
 		h.put(input(leg, opt.Work{Leg: leg + 1, Messages: clients, Memo: memo}))
 		h.put(workflows.PlanInput{Going: true, State: machine.PlanState{N: int64(leg), NoteState: machine.NoteState{Notes: clients[1:]}, TaskStates: machine.TaskStates{Memos: map[string]opt.Memo{"task-0": {Data: memo}}}}})
@@ -243,9 +239,7 @@ func TestBlobs_unwritten(t *testing.T) {
 func TestBlobs_former(t *testing.T) {
 	h := newHistory(t, nil)
 	data, err := proto.Marshal(converted(t, nil, notes(30, 4<<10)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	id := workflows.Digest(data)
 	h.kept.blobs[objectiveID+"/"+id] = data
 	got, err := h.get(converter.StorageDriverClaim{ClaimData: map[string]string{"objective": objectiveID, "id": id}}, nil)
@@ -253,9 +247,8 @@ func TestBlobs_former(t *testing.T) {
 	if err == nil {
 		err = json.Unmarshal(got, &list)
 	}
-	if diff := cmp.Diff(notes(30, 4<<10), list); err != nil || diff != "" {
-		t.Errorf("read: %v\n%s", err, diff)
-	}
+	test.OK(t, err)
+	test.Equal(t, "read", notes(30, 4<<10), list)
 }
 
 // While a key is replaced, segments are stored with the new one too, so that the old one can
@@ -276,12 +269,8 @@ func TestBlobs_forged(t *testing.T) {
 	h := newHistory(t, nil)
 	text := strings.Repeat("note ", 8<<10)
 	forged, err := json.Marshal(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := h.kept.WriteBlobs(t.Context(), objectiveID, map[string][]byte{workflows.Digest(forged): []byte("forged")}); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
+	test.OK(t, h.kept.WriteBlobs(t.Context(), objectiveID, map[string][]byte{workflows.Digest(forged): []byte("forged")}))
 	h.put([]string{text, text, text})
 }
 

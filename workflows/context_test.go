@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"go.temporal.io/sdk/testsuite"
 
+	"longhaul/internal/test"
 	"longhaul/opt/machine"
 	"longhaul/workflows"
 )
@@ -65,9 +65,7 @@ func (f *floor) there(ids ...string) {
 func (f *floor) want(t *testing.T, turns ...string) {
 	t.Helper()
 	finished(t, f.TestWorkflowEnvironment)
-	if diff := cmp.Diff(turns, f.turns); diff != "" {
-		t.Errorf("turns mismatch (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "turns", turns, f.turns)
 }
 
 var aContext = workflows.ContextInput{Tenant: "t", ContextID: "c"}

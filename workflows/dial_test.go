@@ -11,6 +11,7 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 	"google.golang.org/grpc"
 
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/workflows"
 )
@@ -32,9 +33,7 @@ func (accepting) RespondWorkflowTaskCompleted(context.Context, *workflowservice.
 // while.
 func TestDial_recordsDecisions(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	server := grpc.NewServer()
 	workflowservice.RegisterWorkflowServiceServer(server, accepting{})
 	go func() { _ = server.Serve(listener) }()
@@ -47,9 +46,7 @@ func TestDial_recordsDecisions(t *testing.T) {
 		}
 		return down
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	t.Cleanup(c.Close)
 	result := converted(t, cipher, workflows.PlanResult{Ride: []opt.Batch{{Source: "plan-1", Events: []opt.Event{{N: 1, Kind: opt.MessageAdded}}}}})
 	command := &commandpb.Command{Attributes: &commandpb.Command_CompleteWorkflowExecutionCommandAttributes{

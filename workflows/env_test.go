@@ -26,6 +26,7 @@ import (
 	"longhaul/activities"
 	"longhaul/activities/echo"
 	"longhaul/activities/elsewhere"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/machine"
 	"longhaul/workflows"
@@ -296,9 +297,7 @@ func continued[T any](t *testing.T, env *testsuite.TestWorkflowEnvironment) T {
 		t.Fatalf("the workflow did not continue as new: %v", env.GetWorkflowError())
 	}
 	var in T
-	if err := converter.GetDefaultDataConverter().FromPayloads(again.Input, &in); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, converter.GetDefaultDataConverter().FromPayloads(again.Input, &in))
 	return in
 }
 
@@ -366,9 +365,7 @@ func planInput(t *testing.T, spec opt.PlanSpec) workflows.PlanInput {
 	t.Helper()
 	o := &opt.Objective{ID: objectiveID, Attempt: 1}
 	plan, err := o.NewPlan(spec, a2a.At(began))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return workflows.PlanInput{State: machine.PlanState{
 		Rules: machine.Rules, Plan: *plan, Tenant: "t", ContextID: objectiveID, RootID: objectiveID, Objective: "Test",
 		First: &machine.Directed{Directive: machine.Directive{N: 1, Start: true, Leaf: true}},
@@ -388,9 +385,7 @@ func result(t *testing.T, env *testsuite.TestWorkflowEnvironment, log *recording
 	} else if err := env.GetWorkflowResult(&out); err != nil {
 		t.Fatal(err)
 	}
-	if err := log.Record(t.Context(), out.Ride...); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, log.Record(t.Context(), out.Ride...))
 	return out.Report
 }
 

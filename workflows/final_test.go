@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -56,9 +57,7 @@ func TestFinalRecorder(t *testing.T) {
 				t.Fatalf("recorded %d times with %v, want %d times", len(recorded), err, tc.want)
 			}
 			for _, batches := range recorded {
-				if diff := cmp.Diff(decided.Ride, batches); diff != "" {
-					t.Errorf("recorded batches mismatch (-want +got):\n%s", diff)
-				}
+				test.Equal(t, "recorded batches", decided.Ride, batches)
 			}
 		})
 	}
@@ -84,9 +83,7 @@ func TestFinalRecorder_objective(t *testing.T) {
 			}
 			f.skips.Store(int64(tt.skips))
 			f.settle(t.Context(), resultIn(canceledWith(t, ObjectiveResult{Last: last})))
-			if got := cmp.Equal(last, late); got != tt.late {
-				t.Errorf("left to others: %v, want %v", got, tt.late)
-			}
+			test.Is(t, "left to others", tt.late, cmp.Equal(last, late))
 		})
 	}
 }
@@ -94,9 +91,7 @@ func TestFinalRecorder_objective(t *testing.T) {
 func completed(t *testing.T, r any) *commandpb.Command {
 	t.Helper()
 	result, err := NewDataConverter(nil).ToPayloads(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return &commandpb.Command{Attributes: &commandpb.Command_CompleteWorkflowExecutionCommandAttributes{
 		CompleteWorkflowExecutionCommandAttributes: &commandpb.CompleteWorkflowExecutionCommandAttributes{Result: result},
 	}}

@@ -9,6 +9,7 @@ import (
 
 	"go.temporal.io/sdk/client"
 
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -18,27 +19,19 @@ import (
 func TestReadRun_firstEventsStay(t *testing.T) {
 	const want = "489f1735e7b45066eadfb009108cde287ce69227526ac104240bc1551490d40b"
 	file, err := os.Open("testdata/reported-first.1.0.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	defer file.Close()
 	h, err := client.HistoryFromJSON(file, client.HistoryJSONOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	run, err := readRun(t.Context(), payloadReader{data: NewDataConverter(nil)}, h.GetEvents())
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	var events []opt.Event
 	opened := false
 	for _, f := range run.opened {
 		events, opened = append(events, f.Event), opened || f.Gate != nil
 	}
 	text, err := json.Marshal(events)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	if sum := sha256.Sum256(text); hex.EncodeToString(sum[:]) != want || !opened {
 		t.Errorf("the first events have the digest %x, want %s:\n%s", sum, want, text)
 	}

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
@@ -15,6 +14,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"longhaul/a2a"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/machine"
 	"longhaul/workflows"
@@ -50,12 +50,8 @@ func TestObjective_passesCommandsOn(t *testing.T) {
 	}
 	want := []string{"answered c1", "answered c2", "answered c3", "answered c4", "answered c5 refused unknown", "answered c6 refused late", "answered c7"}
 	slices.Sort(answers) // one that cancels a task does not wait in the queue
-	if diff := cmp.Diff(want, answers); diff != "" {
-		t.Errorf("answers (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]int64{2, 3, 4, 5, 6}, revisions); diff != "" {
-		t.Errorf("revisions (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "answers", want, answers)
+	test.Equal(t, "revisions", []int64{2, 3, 4, 5, 6}, revisions)
 	log.wantHas(t, "task-linked", "plan-started", "task-a-1-0 working by-hand", "tasks-added", "task-a-1-0 completed by-hand", "task-a-1-1 completed", "task-a-1-2 completed", "plan-a-1 completed")
 }
 

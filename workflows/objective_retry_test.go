@@ -8,10 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/a2a"
 	"longhaul/activities"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/machine"
 	"longhaul/workflows"
@@ -24,9 +23,7 @@ func former(t *testing.T) *opt.Kept {
 	open := opening()
 	o := open.Objective
 	plans, err := o.NewPlans([]opt.PlanSpec{planOf("say kept", "say again"), planOf("say two")}, a2a.At(began))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	o.Plans = plans
 	o.Status, o.Root, o.Started = opt.ObjectiveFailed, opt.TaskFailed, true
 	plans[0].Status, plans[0].Started, plans[0].Reason = opt.PlanFailed, true, "busy"
@@ -57,9 +54,7 @@ func TestObjective_retries(t *testing.T) {
 			attempts = append(attempts, e.Attempt)
 		}
 	}
-	if diff := cmp.Diff([]int{2, 2}, attempts); diff != "" {
-		t.Errorf("attempts at the plans (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "attempts at the plans", []int{2, 2}, attempts)
 }
 
 // An objective that was removed from the journal cannot be retried. It leaves its context, also
@@ -78,9 +73,7 @@ func TestObjective_retriesNothing(t *testing.T) {
 	in := again
 	in.Retry = &workflows.RetryInput{Tenant: "t", ContextID: "ctx", ObjectiveID: objectiveID}
 	env.ExecuteWorkflow(workflows.Objective, in)
-	if diff := cmp.Diff([]any{machine.Left(objectiveID), machine.Left(objectiveID)}, sent); diff != "" {
-		t.Errorf("signals (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "signals", []any{machine.Left(objectiveID), machine.Left(objectiveID)}, sent)
 	if err := env.GetWorkflowError(); !env.IsWorkflowCompleted() || err == nil || len(log.lines) > 0 {
 		t.Errorf("the workflow ended with %v, and recorded %v", err, log.lines)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"longhaul/internal/seal"
+	"longhaul/internal/test"
 	"longhaul/workflows"
 )
 
@@ -27,9 +29,7 @@ func keys(t testing.TB, first byte, others ...byte) *seal.Box {
 		list = append(list, bytes.Repeat([]byte{b}, 32))
 	}
 	box, err := seal.New(list...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return box
 }
 
@@ -37,9 +37,7 @@ func keys(t testing.TB, first byte, others ...byte) *seal.Box {
 func converted(t testing.TB, c workflows.Cipher, v any) *commonpb.Payload {
 	t.Helper()
 	p, err := workflows.NewDataConverter(c).ToPayload(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return p
 }
 
@@ -78,14 +76,10 @@ func TestNewDataConverter(t *testing.T) {
 // Other programs read this form; it is as in Temporal's samples.
 func TestNewCodec_form(t *testing.T) {
 	p := converted(t, keys(t, 1), "x")
-	if got := string(p.GetMetadata()[converter.MetadataEncoding]); got != "binary/encrypted" {
-		t.Errorf("encoding %q", got)
-	}
+	test.Is(t, "encoding", "binary/encrypted", string(p.GetMetadata()[converter.MetadataEncoding]))
 	id := string(p.GetMetadata()["encryption-key-id"])
 	plain, err := keys(t, 1).Decrypt(id, p.GetData())
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	var inner commonpb.Payload
 	if err := proto.Unmarshal(plain, &inner); err != nil || string(inner.GetData()) != `"x"` {
 		t.Errorf("the payload in it is %v, %v", &inner, err)
@@ -99,9 +93,7 @@ func TestNewFailureConverter(t *testing.T) {
 	if text := f.String(); strings.Contains(text, "s3cret") {
 		t.Errorf("the failure is readable: %s", text)
 	}
-	if got := f.GetApplicationFailureInfo().GetType(); got != "busy" {
-		t.Errorf("type %q", got)
-	}
+	test.Is(t, "type", "busy", f.GetApplicationFailureInfo().GetType())
 	if err := c.FailureToError(f); !strings.Contains(err.Error(), "s3cret") {
 		t.Errorf("read again: %v", err)
 	}
@@ -140,9 +132,7 @@ func TestNewFailureConverter_unreadableInput(t *testing.T) {
 	}
 	for run, want := range map[int]time.Duration{1: 5 * time.Second, 2: 10 * time.Second, 4: 40 * time.Second, 5: time.Minute, 99: time.Minute} {
 		f := workflows.NewFailureConverter(nil).ErrorToFailure(&workflows.PayloadError{Err: seal.ErrKey, Run: run})
-		if got := f.GetApplicationFailureInfo().GetNextRetryDelay().AsDuration(); got != want {
-			t.Errorf("run %d: the pause is %v, want %v", run, got, want)
-		}
+		test.Is(t, fmt.Sprintf("run %d: the pause", run), want, f.GetApplicationFailureInfo().GetNextRetryDelay().AsDuration())
 	}
 }
 

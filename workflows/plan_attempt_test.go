@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/converter"
@@ -18,6 +17,7 @@ import (
 	"go.temporal.io/sdk/testsuite"
 
 	"longhaul/activities"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/machine"
 	"longhaul/workflows"
@@ -114,9 +114,7 @@ func TestPlan_attemptsAgain(t *testing.T) {
 			if last.Reason != tt.reason || said != tt.text || last.Attempt != tt.attempt || (last.To == "completed") != (tt.reason == "") {
 				t.Errorf("%s for %q, %q, at attempt %d", last.To, last.Reason, said, last.Attempt)
 			}
-			if took != tt.took {
-				t.Errorf("it took %v, want %v", took, tt.took)
-			}
+			test.Is(t, "it took", tt.took, took)
 		})
 	}
 }
@@ -135,9 +133,7 @@ func TestPlan_countsAttemptsWithinARound(t *testing.T) {
 		}
 	}
 	want := []string{"working 1.1", "working 1.2", "input-required 0.0", "working 2.1", "working 2.2", "working 2.3", "completed 2.3"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("moves and attempts (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "moves and attempts", want, got)
 }
 
 // Temporal repeats a run whose worker was lost or that cannot be recorded, and
@@ -269,9 +265,7 @@ func TestPlan_waitsForAReadableWorker(t *testing.T) {
 		}
 		pause = next
 	}
-	if pause != time.Minute {
-		t.Errorf("the longest pause is %v", pause)
-	}
+	test.Is(t, "the longest pause", time.Minute, pause)
 }
 
 // While the journal is away, tasks begin again and make the history longer. A run that is too long

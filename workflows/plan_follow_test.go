@@ -10,6 +10,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/activities"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/workflows"
 )
@@ -24,9 +25,7 @@ func linked(t *testing.T, comes ...activities.Followed) (*testsuite.TestWorkflow
 	in := planInput(t, planOf("say never", "say after"))
 	in.State.Plan.Tasks[0].Link, in.State.Plan.Tasks[0].Follow = otherID, true
 	env.OnActivity("Follow", anyArg, anyArg).Return(func(_ context.Context, l activities.Link) (activities.Followed, error) {
-		if want := (activities.Link{Tenant: "t", TaskID: otherID, For: taskID}); l != want {
-			t.Errorf("follows %+v, want %+v", l, want)
-		}
+		test.Is(t, "follows", (activities.Link{Tenant: "t", TaskID: otherID, For: taskID}), l)
 		out := comes[0]
 		comes = comes[min(1, len(comes)-1):]
 		return out, nil

@@ -6,11 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"go.temporal.io/api/sdk/v1"
 	"go.temporal.io/sdk/testsuite"
 
 	"longhaul/activities/human"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/workflows"
 )
@@ -36,9 +36,7 @@ func (r *recording) steps() []string {
 
 func wantSteps(t *testing.T, log *recording, want ...string) {
 	t.Helper()
-	if diff := cmp.Diff(want, log.steps()); diff != "" {
-		t.Errorf("steps (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "steps", want, log.steps())
 }
 
 // timersOf counts the timers that are open.
@@ -54,13 +52,9 @@ func timersOf(env *testsuite.TestWorkflowEnvironment) map[string]bool {
 func detailsOf(t *testing.T, env *testsuite.TestWorkflowEnvironment) string {
 	t.Helper()
 	value, err := env.QueryWorkflow("__temporal_workflow_metadata")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	var shown sdk.WorkflowMetadata
-	if err := value.Get(&shown); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, value.Get(&shown))
 	return shown.GetCurrentDetails()
 }
 
@@ -69,9 +63,7 @@ func TestPlan_takesTheStepsOfAGate(t *testing.T) {
 	env, log := newPlanEnv(t)
 	open := timersOf(env)
 	at(env, 2*time.Hour, func() {
-		if len(open) != 1 {
-			t.Errorf("there are %d timers, want that of the next step", len(open))
-		}
+		test.Is(t, "timers", 1, len(open))
 		if got, want := detailsOf(t, env), " · next: escalate at 2026-03-01 13:00 UTC\n"; !strings.Contains(got, want) {
 			t.Errorf("Temporal shows %q, want %q in it", got, want)
 		}

@@ -8,6 +8,7 @@ import (
 	"go.temporal.io/sdk/testsuite"
 
 	"longhaul/activities/human"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/workflows"
 )
@@ -16,9 +17,7 @@ import (
 func asking(t *testing.T, form human.Form) opt.PlanSpec {
 	t.Helper()
 	ask, err := form.Gate()
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	spec := planOf("", "say after")
 	spec.Tasks[0].Ask = ask
 	return spec
@@ -50,9 +49,7 @@ func TestPlan_reportsWithItsEvents(t *testing.T) {
 				return nil
 			}
 			at(env, time.Minute, func() {
-				if told != tt.want {
-					t.Errorf("the gate was reported %d times, want %d", told, tt.want)
-				}
+				test.Is(t, "the gate was reported times", tt.want, told)
 			})
 			reply(env, time.Hour, "r1", opt.Reply{GateID: taskGate, Action: opt.Accept})
 			env.ExecuteWorkflow(workflows.Plan, planInput(t, asking(t, goOn)))

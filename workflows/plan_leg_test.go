@@ -13,6 +13,7 @@ import (
 
 	"longhaul/activities"
 	"longhaul/activities/elsewhere"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/machine"
 	"longhaul/workflows"
@@ -64,9 +65,7 @@ func TestPlan_legs(t *testing.T) {
 			said = append(said, m.Status.Text())
 		}
 	}
-	if got := fmt.Sprint(said); got != "[Counted to 1. Counted to 2. Counted to 3.]" {
-		t.Errorf("clients saw %s", got)
-	}
+	test.Is(t, "clients saw", "[Counted to 1. Counted to 2. Counted to 3.]", fmt.Sprint(said))
 }
 
 // A parked task continues in the next run, at the same time and with its memo.

@@ -10,6 +10,7 @@ import (
 
 	"longhaul/activities"
 	"longhaul/activities/human"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/workflows"
 )
@@ -19,9 +20,7 @@ import (
 func TestPlan_quota(t *testing.T) {
 	env, log := newPlanEnv(t)
 	ask, err := human.Form{Approve: "Go on?"}.Gate()
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	spec := planOf("say {}", "")
 	spec.Tasks[1].Ask = ask
 	back := func(text string) error {
@@ -60,9 +59,7 @@ func TestPlan_quota(t *testing.T) {
 			t.Errorf("the wait counts as time: %+v", e.Usage)
 		}
 	}
-	if said != 2 {
-		t.Errorf("it says so %d times, want once for each task", said)
-	}
+	test.Is(t, "it says so times", 2, said)
 }
 
 // How long attempts ran is counted, also of one that has failed, as their workers say.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"longhaul/activities/human"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/workflows"
 )
@@ -15,9 +16,7 @@ func deciding(t *testing.T) opt.PlanSpec {
 	t.Helper()
 	spec := planOf("say {}", "", "say after")
 	ask, err := human.Form{Approve: "Pay?", Results: opt.GateForm{Object: []string{"task-0"}}}.Gate()
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	spec.Tasks[1].Ask, spec.Tasks[1].Standing, spec.Tasks[1].Uses = ask, "pay/Pay/Approve", []string{"task-0"}
 	return spec
 }

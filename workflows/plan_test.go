@@ -12,6 +12,7 @@ import (
 	"go.temporal.io/sdk/testsuite"
 
 	"longhaul/activities"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/machine"
 	"longhaul/workflows"
@@ -93,9 +94,7 @@ func TestPlan_ridesInActivities(t *testing.T) {
 	})
 	env.ExecuteWorkflow(workflows.Plan, planInput(t, planOf("one", "two", "three")))
 	result(t, env, log)
-	if diff := cmp.Diff([]string{"Run", "Run", "Run"}, names); diff != "" {
-		t.Errorf("activities (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "activities", []string{"Run", "Run", "Run"}, names)
 	if diff := cmp.Diff([]int{3, 2, 2}, rides); diff != "" { // first the plan starts, and works
 		t.Errorf("events that ride (-want +got):\n%s", diff)
 	}
@@ -137,9 +136,7 @@ func TestPlan_beginsWithoutWhatRides(t *testing.T) {
 			})
 			env.ExecuteWorkflow(workflows.Plan, planInput(t, planOf("one", "two")))
 			result(t, env, log)
-			if diff := cmp.Diff([]int{1, 1}, without); diff != "" {
-				t.Errorf("attempts without what rides (-want +got):\n%s", diff)
-			}
+			test.Equal(t, "attempts without what rides", []int{1, 1}, without)
 			log.want(t, planID, "plan-started", "plan-a-1 working", "task-a-1-0 working", "task-a-1-0 completed", "task-a-1-1 working", "task-a-1-1 completed", "plan-a-1 completed")
 		})
 	}
@@ -217,9 +214,7 @@ func TestPlan_handsResultsOn(t *testing.T) {
 	env, log := newPlanEnv(t)
 	text := func(pieces ...activities.Piece) []byte {
 		data, err := activities.Text(pieces).MarshalJSON()
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		return data
 	}
 	spec := planOf("say Tea is old.", "say Tea is hot.", "pass", "", "")
@@ -237,9 +232,7 @@ func TestPlan_handsResultsOn(t *testing.T) {
 	want := map[string]string{"1-0": "Tea is old.", "1-1": "Tea is hot."}
 	want["1-3"] = "Task 4\nKnown: Tea is old. {\"longhaul/v1/text\":[]}\n· Task 2\n· Task 1"
 	want["1-4"] = "Task 5\n" + want["1-3"] + "\nTea is hot.\n· Task 4\n· Task 2"
-	if diff := cmp.Diff(want, made); diff != "" {
-		t.Errorf("artifacts (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "artifacts", want, made)
 }
 
 // While the journal cannot be reached, a plan continues with its tasks and loses

@@ -7,11 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/workflow"
 
 	"longhaul/activities"
+	"longhaul/internal/test"
 	"longhaul/workflows"
 )
 
@@ -54,9 +54,7 @@ func removed(t *testing.T, env *testsuite.TestWorkflowEnvironment) int64 {
 	t.Helper()
 	finished(t, env)
 	var result workflows.PurgeResult
-	if err := env.GetWorkflowResult(&result); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, env.GetWorkflowResult(&result))
 	return result.Objectives
 }
 
@@ -121,8 +119,6 @@ func TestPurge_refusesNoTTL(t *testing.T) {
 		if err := env.GetWorkflowError(); err == nil {
 			t.Errorf("a TTL of %d was taken", ttl)
 		}
-		if diff := cmp.Diff(7, h.left); diff != "" {
-			t.Errorf("something was removed: %s", diff)
-		}
+		test.Equal(t, "something was removed", 7, h.left)
 	}
 }

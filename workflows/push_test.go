@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/testsuite"
@@ -20,6 +19,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/activities"
+	"longhaul/internal/test"
 	"longhaul/opt/outbox"
 	"longhaul/workflows"
 )
@@ -111,9 +111,7 @@ func TestPush_deliversInOrder(t *testing.T) {
 	}
 	env.ExecuteWorkflow(workflows.Push, pushInput)
 	finished(t, env)
-	if diff := cmp.Diff([]string{"1:200 at 0s", "4:500 at 0s", "4:500 at 1s", "4:200 at 3s", "9:200 at 3s"}, h.log); diff != "" {
-		t.Errorf("attempts (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "attempts", []string{"1:200 at 0s", "4:500 at 0s", "4:500 at 1s", "4:200 at 3s", "9:200 at 3s"}, h.log)
 }
 
 // After a day a delivery is dead, and the next one has its turn.
@@ -127,9 +125,7 @@ func TestPush_givesUpAfterADay(t *testing.T) {
 	}
 	env.ExecuteWorkflow(workflows.Push, pushInput)
 	finished(t, env)
-	if diff := cmp.Diff(map[int64]outbox.DeliveryStatus{1: outbox.DeliveryDead, 2: outbox.DeliveryDone}, h.status); diff != "" {
-		t.Errorf("deliveries (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "deliveries", map[int64]outbox.DeliveryStatus{1: outbox.DeliveryDead, 2: outbox.DeliveryDone}, h.status)
 	if day := env.Now().Sub(began); day < 23*time.Hour+50*time.Minute || day > 24*time.Hour {
 		t.Errorf("it took %v, want about a day", day)
 	}
@@ -160,13 +156,9 @@ func TestPush_continuesAsNew(t *testing.T) {
 			finished(t, env)
 			break
 		}
-		if err := converter.GetDefaultDataConverter().FromPayloads(again.Input, &in); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, converter.GetDefaultDataConverter().FromPayloads(again.Input, &in))
 	}
-	if diff := cmp.Diff(map[int64]outbox.DeliveryStatus{1: outbox.DeliveryDead}, h.status); diff != "" {
-		t.Errorf("deliveries (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "deliveries", map[int64]outbox.DeliveryStatus{1: outbox.DeliveryDead}, h.status)
 	if day, n := at.Sub(began), len(h.log); day < 23*time.Hour+50*time.Minute || day > 24*time.Hour || n < 200 || n > 350 {
 		t.Errorf("it took %v and %d attempts, want about a day", day, n)
 	}
@@ -196,9 +188,7 @@ func TestPush_waitsForAPlace(t *testing.T) {
 	}, activity.RegisterOptions{Name: "Deliver"})
 	env.ExecuteWorkflow(workflows.Push, pushInput)
 	finished(t, env)
-	if diff := cmp.Diff([]int{0, 1, 2, 0, 1}, got); diff != "" {
-		t.Errorf("times without a place (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "times without a place", []int{0, 1, 2, 0, 1}, got)
 }
 
 // A signal that arrives while the last delivery is made keeps the workflow alive.
@@ -211,7 +201,5 @@ func TestPush_losesNoSignal(t *testing.T) {
 	}
 	env.ExecuteWorkflow(workflows.Push, pushInput)
 	finished(t, env)
-	if diff := cmp.Diff([]string{"1:200 at 0s", "2:200 at 0s"}, h.log); diff != "" {
-		t.Errorf("attempts (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "attempts", []string{"1:200 at 0s", "2:200 at 0s"}, h.log)
 }

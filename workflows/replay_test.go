@@ -14,6 +14,7 @@ import (
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
+	"longhaul/internal/test"
 	"longhaul/opt/machine"
 	"longhaul/workflows"
 )
@@ -49,14 +50,10 @@ func TestReplay(t *testing.T) {
 func readHistory(t *testing.T, path string) *historypb.History {
 	t.Helper()
 	file, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	defer file.Close()
 	h, err := client.HistoryFromJSON(file, client.HistoryJSONOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return h
 }
 
@@ -81,13 +78,9 @@ func TestReplay_laterRules(t *testing.T) {
 		"plan.go":      {"Loose(m.State.Rules)", loose},
 	} {
 		path, err := filepath.Abs(filepath.Join("..", "opt", "machine", name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		source, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		changed := strings.NewReplacer(changes...).Replace(string(source))
 		for i := 1; i < len(changes); i += 2 {
 			if !strings.Contains(changed, changes[i]) {
@@ -95,18 +88,12 @@ func TestReplay_laterRules(t *testing.T) {
 			}
 		}
 		replace[path] = filepath.Join(t.TempDir(), name)
-		if err := os.WriteFile(replace[path], []byte(changed), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, os.WriteFile(replace[path], []byte(changed), 0o600))
 	}
 	overlay := filepath.Join(t.TempDir(), "overlay.json")
 	content, err := json.Marshal(map[string]any{"Replace": replace})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(overlay, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
+	test.OK(t, os.WriteFile(overlay, content, 0o600))
 	out, err := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-overlay", overlay, "-run", "TestReplay$", ".").CombinedOutput()
 	if err != nil {
 		t.Errorf("%v\n%s", err, out)

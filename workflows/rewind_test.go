@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/workflows"
 )
@@ -45,9 +46,7 @@ func TestObjective_rewound(t *testing.T) {
 		env.SignalWorkflow(workflows.CommandSignal, opt.Command{ID: "c-1", Kind: opt.UpdateObjective, ObjectiveID: objectiveID, Change: &opt.Change{Name: new("Another")}})
 	}, time.Millisecond)
 	env.ExecuteWorkflow(workflows.Objective, workflows.ObjectiveInput{Opening: new(opening("work 200ms | say done"))})
-	if err := env.GetWorkflowError(); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, env.GetWorkflowError())
 	e := journal.begun(t, objectiveID)
 	if e.Epoch != 4 || e.N != 4 && e.N != 0 || e.Objective.ID != objectiveID || e.Head == nil {
 		t.Errorf("epoch %d begins with number %d and %v", e.Epoch, e.N, e.Objective)
@@ -69,9 +68,7 @@ func TestPlan_rewound(t *testing.T) {
 	env, journal := newEnv(t)
 	refused := journal.knows(planID, 0, 1)
 	env.ExecuteWorkflow(workflows.Objective, workflows.ObjectiveInput{Opening: new(opening("say zero | say one | say two"))})
-	if err := env.GetWorkflowError(); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, env.GetWorkflowError())
 	e := journal.begun(t, planID)
 	if e.Epoch != 2 || e.PlanHead == nil || len(e.Plan.Tasks) != 3 || e.Plan.Tasks[0].State != opt.TaskPending {
 		t.Errorf("epoch %d begins with %v and tasks %v, want the state before its events", e.Epoch, e.Plan, e.Plan.Tasks)
@@ -98,9 +95,7 @@ func TestObjective_rewindSignal(t *testing.T) {
 	env, journal := newEnv(t)
 	env.RegisterDelayedCallback(func() { env.SignalWorkflow(workflows.RewindSignal, nil) }, time.Millisecond)
 	env.ExecuteWorkflow(workflows.Objective, workflows.ObjectiveInput{Opening: new(opening("work 200ms | say done"))})
-	if err := env.GetWorkflowError(); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, env.GetWorkflowError())
 	if e := journal.begun(t, objectiveID); e.Epoch != 2 || !slices.Contains(journal.sources[objectiveID+"@2"], "objective completed") {
 		t.Errorf("epoch %d has %q, want the end", e.Epoch, journal.sources[objectiveID+"@2"])
 	}

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
@@ -18,6 +17,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/activities"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/shown"
 	"longhaul/opt/timetable"
@@ -132,9 +132,7 @@ func TestScheduled(t *testing.T) {
 	if err != nil || out.ObjectiveID != objectiveID {
 		t.Errorf("result %+v, error %v", out, err)
 	}
-	if diff := cmp.Diff([]string{beginLine, lookLine, lookLine, lookLine}, o.log); diff != "" {
-		t.Errorf("calls (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "calls", []string{beginLine, lookLine, lookLine, lookLine}, o.log)
 }
 
 // A run of a schedule that allows overlaps waits as well: a backfill or a trigger with another
@@ -150,9 +148,7 @@ func TestScheduled_allowsOverlaps(t *testing.T) {
 	if err != nil || out.ObjectiveID != objectiveID {
 		t.Errorf("result %+v, error %v", out, err)
 	}
-	if diff := cmp.Diff([]string{beginLine, lookLine, lookLine}, o.log); diff != "" {
-		t.Errorf("calls (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "calls", []string{beginLine, lookLine, lookLine}, o.log)
 	if beats["AwaitObjective"] < 10*beats["BeginObjective"] {
 		t.Errorf("timeouts of heartbeats: %v", beats)
 	}
@@ -164,9 +160,7 @@ func TestScheduled_repeatsStart(t *testing.T) {
 	if _, err := scheduled(t, o, asItIs, nothing); err != nil {
 		t.Error(err)
 	}
-	if diff := cmp.Diff([]string{beginLine, beginLine, beginLine, lookLine}, o.log); diff != "" {
-		t.Errorf("calls (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "calls", []string{beginLine, beginLine, beginLine, lookLine}, o.log)
 
 	o = &office{fail: []error{fmt.Errorf("%w: no such context", activities.ErrRefused)}}
 	_, err := scheduled(t, o, asItIs, nothing)
@@ -174,9 +168,7 @@ func TestScheduled_repeatsStart(t *testing.T) {
 	if !errors.As(err, &why) || why.Message() != "refused: no such context" {
 		t.Errorf("error %v", err)
 	}
-	if diff := cmp.Diff([]string{beginLine}, o.log); diff != "" {
-		t.Errorf("calls (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "calls", []string{beginLine}, o.log)
 }
 
 // A start that does not succeed within the catch-up of the schedule is not repeated any more.

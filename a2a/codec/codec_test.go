@@ -6,10 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/a2a"
 	"longhaul/a2a/codec"
+	"longhaul/internal/test"
 )
 
 var versions = []codec.Version{codec.V03, codec.V10}
@@ -17,9 +16,7 @@ var versions = []codec.Version{codec.V03, codec.V10}
 func write(t *testing.T, v any) json.RawMessage {
 	t.Helper()
 	b, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return b
 }
 
@@ -58,17 +55,13 @@ func TestPeer_readsWhatIsWritten(t *testing.T) {
 			if err != nil {
 				t.Errorf("%s: %v", raw, err)
 			}
-			if diff := cmp.Diff(e, got.Event); diff != "" {
-				t.Errorf("%s: %s mismatch (-want +got):\n%s", v, raw, diff)
-			}
+			test.Equal(t, fmt.Sprintf("%s: %s", v, raw), e, got.Event)
 		}
 		got, err := codec.Peer.Task(write(t, v.Task(task)))
 		if err != nil {
 			t.Error(err)
 		}
-		if diff := cmp.Diff(task, got.Task); diff != "" {
-			t.Errorf("%s: task mismatch (-want +got):\n%s", v, diff)
-		}
+		test.Equal(t, fmt.Sprintf("%s: task", v), task, got.Task)
 	}
 }
 
@@ -80,18 +73,14 @@ func TestForeign_leavesOut(t *testing.T) {
 		"message":{"messageId":"m","role":"ROLE_AGENT","extensions":{},"metadata":` + ours + `,"parts":[{"ref":{"id":"x","member":"text"}},{"text":"x","metadata":` + ours + `},{"video":1},{"raw":"%"}]}},
 		"artifacts":[{"artifactId":"a","metadata":` + ours + `,"parts":[{"text":"x","data":1},{"kind":"file","file":{"name":"f","bytes":"_-8"}}]}]}`
 	got, err := codec.Foreign.Task(json.RawMessage(raw))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	theirs := a2a.Metadata{}.With("theirs", 2)
 	want := a2a.Task{
 		ID: "t", ContextID: "c", Metadata: theirs,
 		Status:    a2a.TaskStatus{Message: &a2a.Message{MessageID: "m", Role: a2a.RoleAgent, Metadata: theirs, Parts: []a2a.Part{{Text: ptr("x"), Metadata: theirs}}}},
 		Artifacts: []a2a.Artifact{{ArtifactID: "a", Metadata: theirs, Parts: []a2a.Part{a2a.TextPart("x"), {Raw: []byte{0xff, 0xef}, Filename: "f"}}}},
 	}
-	if diff := cmp.Diff(want, got.Task); diff != "" {
-		t.Errorf("task mismatch (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "task", want, got.Task)
 	if got.Received.Word != "TASK_STATE_PURRING" || !strings.Contains(string(got.Received.Status), `"timestamp":"now"`) {
 		t.Errorf("received %+v", got.Received)
 	}
@@ -140,18 +129,16 @@ func TestReadCard(t *testing.T) {
 	}
 	for _, form := range []any{codec.V03.Card(in), codec.V10.Card(in)} {
 		got, err := codec.ReadCard(write(t, form))
-		if diff := cmp.Diff(in, got); err != nil || diff != "" {
-			t.Errorf("card mismatch (-want +got), %v:\n%s", err, diff)
-		}
+		test.OK(t, err)
+		test.Equal(t, "card", in, got)
 	}
 	got, err := codec.ReadCard([]byte(` {"protocolVersion":"0.3.1","url":"https://a","additionalInterfaces":[{"url":"https://b","transport":"GRPC"}],"skills":7,"description":3,"capabilities":{"streaming":true}}`))
 	want := codec.Card{
 		Interfaces:   []codec.Interface{{URL: "https://a", Binding: "JSONRPC", Version: "0.3.1"}, {URL: "https://b", Binding: "GRPC", Version: "0.3.1"}},
 		Capabilities: codec.Capabilities{Streaming: true},
 	}
-	if diff := cmp.Diff(want, got); err != nil || diff != "" {
-		t.Errorf("card mismatch (-want +got), %v:\n%s", err, diff)
-	}
+	test.OK(t, err)
+	test.Equal(t, "card", want, got)
 	for _, wrong := range []string{`[]`, `{`, `"x"`, `null`, ``} {
 		if _, err := codec.ReadCard([]byte(wrong)); err == nil {
 			t.Errorf("%s is read as a card", wrong)

@@ -4,21 +4,18 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/a2a"
 	"longhaul/activities"
 	"longhaul/activities/agent"
 	"longhaul/activities/executortest"
 	"longhaul/internal/egress"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -32,10 +29,7 @@ var dialects = []struct {
 
 func load(t *testing.T, text string) (agent.Agents, error) {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "agents.yaml")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	path := test.File(t, "agents.yaml", text)
 	env := map[string]string{"TOKEN": token}
 	return agent.Load(path, agent.Reader{Env: func(name string) (string, bool) { v, ok := env[name]; return v, ok }})
 }
@@ -44,18 +38,14 @@ func load(t *testing.T, text string) (agent.Agents, error) {
 func executor(t *testing.T, f *fake, more string) *agent.Executor {
 	t.Helper()
 	agents, err := load(t, fmt.Sprintf("agents:\n  other: {url: '%s', headers: {Authorization: 'Bearer ${TOKEN}'}%s}\n", f.URL, more))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return agent.New(agent.Config{Agents: agents, HTTP: client(t)})
 }
 
 func client(t *testing.T) *egress.Client {
 	t.Helper()
 	c, err := egress.New(egress.Config{AllowPrivate: true, MaxAnswer: agent.MaxAnswer})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	t.Cleanup(c.Close)
 	return c
 }
@@ -204,15 +194,11 @@ func TestExecutor_answersOnce(t *testing.T) {
 	p, _ := play(t, e, task("ask"))
 	w := replied(p, opt.Reply{Answers: []opt.Answer{{ID: "answer", Answer: json.RawMessage(`"blue"`)}}})
 	p, err := executortest.Player{Executor: e, Twice: true}.Play(t.Context(), w)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	if got, want := show(p), "completed|result=Done: ask blue"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got := len(f.params("send")); got != 2 {
-		t.Errorf("%d messages were sent, want 2", got)
-	}
+	test.Is(t, "messages were sent", 2, len(f.params("send")))
 }
 
 // A message whose answer was lost is looked for before it is sent again.
@@ -246,17 +232,13 @@ func TestExecutor_memoComesFirst(t *testing.T) {
 		at = append(at, fmt.Sprintf("%d calls, message %t, task %q, wait %d, cancel %t", len(f.log()), m.MessageID != "", m.TaskID, o.Park.Wait, o.OnCancel))
 		return nil
 	}}.Play(t.Context(), w)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	want := []string{
 		`0 calls, message true, task "", wait 0, cancel true`,
 		`1 calls, message true, task "remote-1", wait 0, cancel true`,
 		`3 calls, message true, task "remote-1", wait 1000, cancel true`,
 	}
-	if diff := cmp.Diff(want, at); diff != "" {
-		t.Errorf("parks (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "parks", want, at)
 }
 
 // A canceled task cancels the remote one, and says whether that is known.
@@ -289,9 +271,7 @@ func TestExecutor_cancelOfALostAnswer(t *testing.T) {
 	e := executor(t, f, "")
 	w := attempt("task-1", "long")
 	chosen, err := e.Execute(t.Context(), w, &executortest.Stream{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	w.Memo = chosen.Memo
 	if _, err := e.Execute(t.Context(), w, &executortest.Stream{}); err != nil { // whose result is lost
 		t.Fatal(err)
@@ -312,9 +292,7 @@ func TestExecutor_cannotList(t *testing.T) {
 		e := executor(t, f, "")
 		w := attempt("task-1", "go")
 		o, err := e.Execute(t.Context(), w, &executortest.Stream{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		w.Memo, w.Cancel = o.Memo, true
 		if o, err := e.Execute(t.Context(), w, &executortest.Stream{}); err != nil || o.Code != agent.CodeNotToldOf {
 			t.Errorf("%d: a cancellation ends with %+v, %v", status, o, err)
@@ -345,12 +323,8 @@ func TestExecutor_push(t *testing.T) {
 			if refused {
 				want, pushes = []int64{0, 0, 1, 2, 4, 8, 16, 32, 60}, nil
 			}
-			if diff := cmp.Diff(want, waits); diff != "" {
-				t.Errorf("%s, refused %t: waits in seconds (-want +got):\n%s", d.name, refused, diff)
-			}
-			if diff := cmp.Diff(pushes, f.push); diff != "" {
-				t.Errorf("%s: registered URLs (-want +got):\n%s", d.name, diff)
-			}
+			test.Equal(t, fmt.Sprintf("%s, refused %t: waits in seconds", d.name, refused), want, waits)
+			test.Equal(t, d.name+": registered URLs", pushes, f.push)
 		}
 	}
 }
@@ -365,9 +339,7 @@ func TestExecutor_stream(t *testing.T) {
 			for {
 				out := &executortest.Stream{}
 				o, err := e.Execute(t.Context(), w, out)
-				if err != nil {
-					t.Fatal(err)
-				}
+				test.OK(t, err)
 				for _, p := range out.Pieces() {
 					shown = append(shown, p.Artifact.Text())
 				}
@@ -380,9 +352,7 @@ func TestExecutor_stream(t *testing.T) {
 				}
 				w.Memo = o.Memo
 			}
-			if diff := cmp.Diff(want, shown); diff != "" {
-				t.Errorf("%s: %s shows (-want +got):\n%s", d.name, message, diff)
-			}
+			test.Equal(t, fmt.Sprintf("%s: %s shows", d.name, message), want, shown)
 		}
 	}
 }
@@ -444,20 +414,14 @@ func TestExecutor_chooses(t *testing.T) {
 		f := newFake(t, "1.0", false)
 		f.card = tt.card(f)
 		o, err := executor(t, f, tt.more).Execute(t.Context(), task("go"), &executortest.Stream{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		var m struct{ At struct{ URL, Version string } }
-		if err := json.Unmarshal(o.Memo, &m); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, json.Unmarshal(o.Memo, &m))
 		got := m.At.Version + " " + strings.TrimPrefix(m.At.URL, f.URL)
 		if o.Code != "" {
 			got = o.Code + ": " + o.Message
 		}
-		if got != tt.want {
-			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
-		}
+		test.Is(t, tt.name, tt.want, got)
 	}
 }
 
@@ -467,9 +431,7 @@ func TestExecutor_neverDowngrades(t *testing.T) {
 	e := executor(t, f, "")
 	w := attempt("task-1", "go")
 	o, err := e.Execute(t.Context(), w, &executortest.Stream{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	if again, err := e.Execute(t.Context(), w, &executortest.Stream{}); err != nil || messageID(t, again) != messageID(t, o) {
 		t.Errorf("a repeat of the first leg chose another message id: %v", err)
 	}
@@ -513,9 +475,7 @@ func TestExecutor_hops(t *testing.T) {
 		message := sends[len(sends)-1]["message"].(object)
 		metadata, _ := json.Marshal(message["metadata"])
 		var m a2a.Metadata
-		if err := json.Unmarshal(metadata, &m); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, json.Unmarshal(metadata, &m))
 		sent = m[agent.KeyHops]
 		w.Messages = []a2a.Message{{Metadata: m}}
 	}
@@ -523,9 +483,7 @@ func TestExecutor_hops(t *testing.T) {
 	if err := json.Unmarshal(sent, &hops); err != nil || hops.Hops != 5 || len(hops.To) != 5 {
 		t.Errorf("the last message says %s", sent)
 	}
-	if diff := cmp.Diff([]string{"objective-1", "objective-2", "objective-3", "objective-4", "objective-5"}, hops.Objectives); diff != "" {
-		t.Errorf("objectives (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "objectives", []string{"objective-1", "objective-2", "objective-3", "objective-4", "objective-5"}, hops.Objectives)
 	w.Messages = []a2a.Message{{Metadata: a2a.Metadata{}.With(agent.KeyHops, agent.Hops{Hops: 1, To: hops.To[:1]})}}
 	w.Input = json.RawMessage(`{"agent":"other","message":"go","skill":"skill-1"}`)
 	if _, got := play(t, e, w); got != "failed|handoff-loop: The work was handed over to agent other already: it would go round in a loop." {
@@ -569,9 +527,7 @@ func TestExecutor_trouble(t *testing.T) {
 		if o.Park != nil {
 			got = fmt.Sprintf("%s %d %s", o.State, o.Park.Wait, o.Park.Text)
 		}
-		if got != tt.want {
-			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
-		}
+		test.Is(t, tt.name, tt.want, got)
 	}
 }
 
@@ -580,9 +536,7 @@ func TestExecutor_trouble(t *testing.T) {
 func TestExecutor_patience(t *testing.T) {
 	f := newFake(t, "1.0", false)
 	agents, err := load(t, "agents:\n  other: {url: '"+f.URL+"', patience: 10m, max-wait: 30m}\n")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	e := agent.New(agent.Config{Agents: agents, HTTP: client(t), Now: func() time.Time { // a minute goes by with each call
 		return time.Date(2030, 1, 1, 0, len(f.log()), 0, 0, time.UTC)
 	}})

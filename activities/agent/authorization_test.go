@@ -19,6 +19,7 @@ import (
 	"longhaul/api/service"
 	"longhaul/api/service/servicetest"
 	"longhaul/api/work"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -131,17 +132,13 @@ func TestAuthorization_elsewhere(t *testing.T) {
 		}
 		d.remote.authorize()
 		if wake != "" {
-			if err := d.Callbacks.ReceiveCallback(t.Context(), d.call(), opt.Callback{ID: "push", TaskID: d.task().A2AID(), Round: 1}); err != nil {
-				t.Fatal(err)
-			}
+			test.OK(t, d.Callbacks.ReceiveCallback(t.Context(), d.call(), opt.Callback{ID: "push", TaskID: d.task().A2AID(), Round: 1}))
 			if d.task().Gate != nil {
 				t.Errorf("the push does not close the gate: the task is %s", d.task().State)
 			}
 		}
 		d.completed("Done: auth ")
-		if got := len(d.remote.params("send")); got != 1 {
-			t.Errorf("%d messages were sent, want 1", got)
-		}
+		test.Is(t, "messages were sent", 1, len(d.remote.params("send")))
 	}
 }
 

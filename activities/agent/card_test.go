@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -13,6 +11,7 @@ import (
 	"longhaul/activities/executortest"
 	"longhaul/api/service/servicetest"
 	"longhaul/internal/signing"
+	"longhaul/internal/test"
 )
 
 // An agent whose card must be signed is used as the signed part of its card says, and not at all
@@ -23,13 +22,8 @@ func TestExecutor_cardKeys(t *testing.T) {
 	}
 	trusted, other := keeper(), keeper()
 	keys, err := trusted.PublicKeys(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join(t.TempDir(), "keys.json")
-	if err := os.WriteFile(file, keys, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
+	file := test.File(t, "keys.json", string(keys))
 	status := http.StatusOK
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "" {
@@ -90,9 +84,7 @@ func TestExecutor_cardKeys(t *testing.T) {
 func at(t *testing.T, o activities.Outcome) string {
 	t.Helper()
 	var m struct{ At struct{ URL string } }
-	if err := json.Unmarshal(o.Memo, &m); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, json.Unmarshal(o.Memo, &m))
 	return m.At.URL
 }
 

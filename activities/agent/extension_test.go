@@ -2,6 +2,7 @@ package agent_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -9,6 +10,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/activities"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -43,13 +45,9 @@ func TestExecutor_budget(t *testing.T) {
 		}
 		m := f.params("send")[0]["message"].(object)
 		want := object{"tokens": 70.0, "onExceeded": "fail"}
-		if diff := cmp.Diff(want, m["metadata"].(object)[a2a.ExtensionBudget]); diff != "" {
-			t.Errorf("%s: the budget in the message (-want +got):\n%s", d.name, diff)
-		}
+		test.Equal(t, d.name+": the budget in the message", want, m["metadata"].(object)[a2a.ExtensionBudget])
 		for i, h := range f.heads {
-			if got := h.Get("A2A-Extensions") + h.Get("X-A2A-Extensions"); got != a2a.ExtensionBudget {
-				t.Errorf("%s: %s turns on %q", d.name, f.calls[i], got)
-			}
+			test.Is(t, fmt.Sprintf("%s: %s turns on", d.name, f.calls[i]), a2a.ExtensionBudget, h.Get("A2A-Extensions")+h.Get("X-A2A-Extensions"))
 		}
 	}
 }
@@ -94,9 +92,7 @@ func TestExecutor_cancelReason(t *testing.T) {
 			if takes {
 				want = object{a2a.ExtensionCancel: object{"reason": "Superseded."}}
 			}
-			if diff := cmp.Diff(want, metadata); diff != "" {
-				t.Errorf("%s: metadata of the cancellation (-want +got):\n%s", d.name, diff)
-			}
+			test.Equal(t, d.name+": metadata of the cancellation", want, metadata)
 		}
 	}
 }
@@ -113,9 +109,7 @@ func TestExecutor_budgetOfCalls(t *testing.T) {
 	w.Spent.Seconds = 20
 	play(t, executor(t, f, ""), w)
 	want := object{"tokens": 70.0, "time": 40.0, "calls": 1.0}
-	if diff := cmp.Diff(want, f.params("send")[0]["message"].(object)["metadata"].(object)[a2a.ExtensionBudget]); diff != "" {
-		t.Errorf("the budget in the message (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "the budget in the message", want, f.params("send")[0]["message"].(object)["metadata"].(object)[a2a.ExtensionBudget])
 	out, err := executor(t, f, "").Execute(t.Context(), w, nil)
 	if err != nil || out.Park == nil || out.Park.Needs.Calls != 1 {
 		t.Errorf("before the call: %+v, %v", out, err)
@@ -129,7 +123,5 @@ func TestExecutor_budgetOfCalls(t *testing.T) {
 	w.Spent.Calls++
 	play(t, executor(t, f, ""), w)
 	want["tokens"] = 150.0
-	if diff := cmp.Diff(want, f.params("send")[1]["message"].(object)["metadata"].(object)[a2a.ExtensionBudget]); diff != "" {
-		t.Errorf("the budget after a raise (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "the budget after a raise", want, f.params("send")[1]["message"].(object)["metadata"].(object)[a2a.ExtensionBudget])
 }

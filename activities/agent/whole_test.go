@@ -8,12 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/a2a"
 	"longhaul/activities"
 	"longhaul/activities/agent"
 	"longhaul/activities/executortest"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -125,9 +124,7 @@ func TestExecutor_wholeNotes(t *testing.T) {
 			}
 			seen[m["messageId"]] = true
 		}
-		if diff := cmp.Diff(want, said); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", word, diff)
-		}
+		test.Equal(t, word, want, said)
 	}
 }
 
@@ -226,9 +223,7 @@ func TestExecutor_lostResponders(t *testing.T) {
 		if !strings.HasPrefix(got, asksLost) {
 			t.Fatalf("%s: got %s, want %s", author, got, asksLost)
 		}
-		if diff := cmp.Diff(want, p.Outcome.Gate.Responders); diff != "" {
-			t.Errorf("%s: responders (-want +got):\n%s", author, diff)
-		}
+		test.Equal(t, author+": responders", want, p.Outcome.Gate.Responders)
 	}
 }
 

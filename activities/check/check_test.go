@@ -8,6 +8,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/activities"
 	"longhaul/activities/check"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -15,15 +16,11 @@ import (
 func run(t *testing.T, in check.Input, object ...a2a.Part) opt.Finding {
 	t.Helper()
 	raw, err := json.Marshal(in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	made := opt.Result{TaskID: opt.TaskID("plan-1", 0), Artifacts: []a2a.Artifact{{Parts: object}}}
 	other := opt.Result{TaskID: opt.TaskID("plan-1", 1), Artifacts: []a2a.Artifact{{Parts: []a2a.Part{a2a.TextPart(`{"amount": 1000000}`)}}}}
 	out, err := check.Executor{}.Execute(t.Context(), activities.Work{PlanID: "plan-1", Name: "c", Input: raw, Results: []opt.Result{other, made}}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	task := opt.Task{Name: "c", State: out.State, Artifacts: out.Artifacts}
 	return task.Finding()
 }
@@ -32,7 +29,7 @@ func run(t *testing.T, in check.Input, object ...a2a.Part) opt.Finding {
 func TestExecutor(t *testing.T) {
 	object := func(s string) []a2a.Part { return []a2a.Part{a2a.TextPart(s)} }
 	data := func(v any) []a2a.Part { return []a2a.Part{a2a.DataPart(v)} }
-	for _, test := range []struct {
+	for _, tt := range []struct {
 		name   string
 		in     check.Input
 		object []a2a.Part
@@ -54,11 +51,11 @@ func TestExecutor(t *testing.T) {
 		{"it does not fit", check.Input{Schema: json.RawMessage(`{"required": ["amount"]}`)}, object(`{}`), opt.Reject, "amount"},
 		{"a schema of no JSON", check.Input{Schema: json.RawMessage(`{"type": "object"}`)}, object(`none`), opt.Reject, ""},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			test.in.Of = []string{"task-0"}
-			got := run(t, test.in, test.object...)
-			if got.Verdict != test.want || !strings.Contains(got.Reason, test.reason) || got.Digest == "" {
-				t.Errorf("found %s, want %s with %q", got, test.want, test.reason)
+		t.Run(tt.name, func(t *testing.T) {
+			tt.in.Of = []string{"task-0"}
+			got := run(t, tt.in, tt.object...)
+			if got.Verdict != tt.want || !strings.Contains(got.Reason, tt.reason) || got.Digest == "" {
+				t.Errorf("found %s, want %s with %q", got, tt.want, tt.reason)
 			}
 		})
 	}

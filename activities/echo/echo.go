@@ -68,13 +68,18 @@ func (r *run) runCommand(ctx context.Context, c command) (*activities.Outcome, e
 	case "say":
 		r.texts = append(r.texts, c.text)
 	case "heed":
-		for _, reply := range r.work.Refined {
-			r.texts = append(r.texts, c.text+" "+reply.Remark())
-		}
+		r.heed(c)
 	case "pass":
 		r.sayOnly = true
 	}
 	return nil, nil
+}
+
+// heed says what people have asked to be better.
+func (r *run) heed(c command) {
+	for _, reply := range r.work.Refined {
+		r.texts = append(r.texts, c.text+" "+reply.Remark())
+	}
 }
 
 func (r *run) fail(c command) (*activities.Outcome, error) {

@@ -3,6 +3,7 @@ package echo_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -10,12 +11,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/a2a"
 	"longhaul/activities"
 	"longhaul/activities/echo"
 	"longhaul/activities/executortest"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -83,9 +83,7 @@ func TestExecutor_Execute(t *testing.T) {
 	} {
 		t.Run(tt.script, func(t *testing.T) {
 			got, _, err := execute(t, activities.Work{Name: "Task", Description: tt.script, Attempt: max(tt.attempt, 1), Replies: tt.replies})
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("outcome mismatch (-want +got):\n%s", diff)
-			}
+			test.Equal(t, "outcome", tt.want, got)
 			if tt.err != "" && (err == nil || err.Error() != tt.err) || tt.err == "" && err != nil {
 				t.Errorf("error: got %v, want %q", err, tt.err)
 			}
@@ -148,9 +146,7 @@ func TestExecutor_Execute_streams(t *testing.T) {
 	for _, p := range s.Pieces() {
 		got = append(got, strings.TrimSpace(p.Artifact.Text()))
 	}
-	if diff := cmp.Diff([]string{"piece 1 of 2", "piece 2 of 2"}, got); diff != "" {
-		t.Errorf("pieces mismatch (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "pieces", []string{"piece 1 of 2", "piece 2 of 2"}, got)
 }
 
 func TestExecutor_Execute_panicsWhenTold(t *testing.T) {
@@ -187,18 +183,14 @@ func TestIsScript(t *testing.T) {
 		"say hello": true, " work 5s; ask Which color?": true, "approve Ship it?\nsay x": true, "fail": true,
 		"": false, "Say": false, "work hard": false, "Write an article; say done": false, "Hello\nsay x": false,
 	} {
-		if got := echo.IsScript(text); got != want {
-			t.Errorf("%q: got %v, want %v", text, got, want)
-		}
+		test.Is(t, fmt.Sprintf("%q", text), want, echo.IsScript(text))
 	}
 }
 
 // The table in docs/executors.md has each command, with examples that are ones.
 func TestCommands_documented(t *testing.T) {
 	raw, err := os.ReadFile("../../docs/executors.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	_, table, _ := strings.Cut(string(raw), "## `echo`")
 	_, table, _ = strings.Cut(table, "```\n")
 	table, _, _ = strings.Cut(table, "```")
@@ -212,9 +204,7 @@ func TestCommands_documented(t *testing.T) {
 		verbs = append(verbs, verb)
 	}
 	slices.Sort(verbs)
-	if diff := cmp.Diff(echo.Verbs, slices.Compact(verbs)); diff != "" {
-		t.Errorf("commands mismatch (-package +table):\n%s", diff)
-	}
+	test.Equal(t, "commands", echo.Verbs, slices.Compact(verbs))
 }
 
 // Text that is like a command and none says so; other text does not.
@@ -227,9 +217,8 @@ func TestExecutor_Execute_hint(t *testing.T) {
 		"task 3":            "task 3",
 	} {
 		got, err := echo.Executor{}.Execute(t.Context(), activities.Work{Name: "Task", Description: text}, nil)
-		if diff := cmp.Diff(said(want), got); err != nil || diff != "" {
-			t.Errorf("%q: error %v, mismatch (-want +got):\n%s", text, err, diff)
-		}
+		test.OK(t, err)
+		test.Equal(t, fmt.Sprintf("%q", text), said(want), got)
 	}
 }
 

@@ -5,12 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/a2a"
 	"longhaul/activities"
 	"longhaul/activities/elsewhere"
 	"longhaul/activities/executortest"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -20,9 +19,7 @@ func work(input string) activities.Work { return activities.Work{Input: json.Raw
 func TestExecutor(t *testing.T) {
 	answers := func(data any) activities.Work {
 		text, err := json.Marshal(map[string]any{"queue": "q", "activity": "a", "data": data})
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		return work(string(text))
 	}
 	large, untrusted := answers(strings.Repeat("x", executortest.LargeResult)), answers(executortest.Hostile)
@@ -57,9 +54,7 @@ func TestExecutor_parks(t *testing.T) {
 			t.Errorf("the activity gets %s", e.Input)
 		}
 		e.Input = nil
-		if diff := cmp.Diff(opt.Elsewhere{Queue: "images", Activity: "Resize", Heartbeat: 90}, e); diff != "" {
-			t.Errorf("elsewhere (-want +got):\n%s", diff)
-		}
+		test.Equal(t, "elsewhere", opt.Elsewhere{Queue: "images", Activity: "Resize", Heartbeat: 90}, e)
 		done := opt.ReadOutcome(json.RawMessage(`"Resized."`))
 		return &done
 	}}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -12,12 +13,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/a2a"
 	"longhaul/activities"
 	"longhaul/activities/echo"
 	"longhaul/activities/executortest"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -65,9 +65,7 @@ func TestRun_findsBrokenPromises(t *testing.T) {
 			}
 			broken := executortest.Broken(t.Context(), cfg)
 			got := slices.Sorted(maps.Keys(broken))
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("broken promises (-want +got):\n%s\n%v", diff, broken)
-			}
+			test.Equal(t, fmt.Sprintf("broken promises\n%v", broken), tt.want, got)
 		})
 	}
 }
@@ -118,9 +116,7 @@ func TestRun_findsBrokenLegs(t *testing.T) {
 				Waits: &waits, Large: &large, Untrusted: &hostile, Parks: &forever, Effects: l.count, Secrets: []string{`hunter"2`},
 			})
 			got := slices.Sorted(maps.Keys(broken))
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("broken promises (-want +got):\n%s\n%v", diff, broken)
-			}
+			test.Equal(t, fmt.Sprintf("broken promises\n%v", broken), tt.want, got)
 		})
 	}
 }
@@ -232,9 +228,7 @@ func TestCheckOutcome(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := &executortest.Stream{}
 			for _, p := range tt.pieces {
-				if err := s.Chunk(t.Context(), p.Artifact, p.Last); err != nil {
-					t.Fatal(err)
-				}
+				test.OK(t, s.Chunk(t.Context(), p.Artifact, p.Last))
 			}
 			check(t, executortest.CheckOutcome(tt.outcome, s), tt.want)
 		})
@@ -279,9 +273,7 @@ func check(t *testing.T, err error, want string) {
 	if err != nil {
 		got = err.Error()
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("error mismatch (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "error", want, got)
 }
 
 var approval = activities.WaitFor(opt.Gate{Kind: opt.Approval, Title: "Ship it?", Actions: []opt.Action{opt.Accept}})

@@ -118,13 +118,8 @@ func (f Form) approval() (*opt.Gate, error) {
 		g.Actions = slices.Clone(withoutObject)
 	}
 	for _, a := range g.Actions {
-		switch {
-		case !a.Valid():
-			return nil, fmt.Errorf("there is no action %q: an approval offers some of %s", a, opt.Actions())
-		case !shows && (a == opt.Refine || a == opt.EditAccept):
-			return nil, fmt.Errorf("the action %s needs an object", a)
-		case a == opt.EditAccept && len(f.Actions) > 0 && f.Responders.Several():
-			return nil, fmt.Errorf("the action %s is not possible where several must accept: each of them must accept the same object", a)
+		if err := f.checkAction(a, shows); err != nil {
+			return nil, err
 		}
 	}
 	if !slices.Contains(g.Actions, opt.Accept) {
@@ -132,6 +127,19 @@ func (f Form) approval() (*opt.Gate, error) {
 	}
 	g.Form = f.form()
 	return g, f.checkChecks(g)
+}
+
+// checkAction checks an action of an approval, which shows an object or none.
+func (f Form) checkAction(a opt.Action, shows bool) error {
+	switch {
+	case !a.Valid():
+		return fmt.Errorf("there is no action %q: an approval offers some of %s", a, opt.Actions())
+	case !shows && (a == opt.Refine || a == opt.EditAccept):
+		return fmt.Errorf("the action %s needs an object", a)
+	case a == opt.EditAccept && len(f.Actions) > 0 && f.Responders.Several():
+		return fmt.Errorf("the action %s is not possible where several must accept: each of them must accept the same object", a)
+	}
+	return nil
 }
 
 // checkChecks returns why g cannot have the checks of f.

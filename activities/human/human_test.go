@@ -3,10 +3,9 @@ package human_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/activities/executortest"
 	"longhaul/activities/human"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -41,9 +40,7 @@ func TestForm_Gate(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := tt.form.Gate()
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("gate mismatch (-want +got):\n%s", diff)
-			}
+			test.Equal(t, "gate", tt.want, got)
 			switch {
 			case err == nil && tt.err == "":
 				if err := executortest.CheckGate(*got); err != nil {

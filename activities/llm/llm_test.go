@@ -6,12 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
@@ -20,6 +18,7 @@ import (
 	"longhaul/activities/executortest"
 	"longhaul/activities/llm"
 	"longhaul/activities/llm/llmtest"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -58,17 +57,7 @@ func env(name string) (string, bool) { return key, name == "KEY" }
 
 func load(t testing.TB, text string, replace ...string) (*llm.Models, error) {
 	t.Helper()
-	return llm.Load(write(t, strings.NewReplacer(replace...).Replace(text)), env)
-}
-
-// write writes a file with models and returns its path.
-func write(t testing.TB, text string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "models.yaml")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
+	return llm.Load(test.File(t, "models.yaml", strings.NewReplacer(replace...).Replace(text)), env)
 }
 
 // A world is an executor with a model that follows a script, and with tools.
@@ -84,9 +73,7 @@ func newWorld(t testing.TB, script func(int, llmtest.Request) llmtest.Turn, more
 	core, log := observer.New(zap.DebugLevel)
 	w := world{server: llmtest.New(t, script), tools: llmtest.NewToolServer(t), log: log}
 	m, err := load(t, file+strings.Join(more, "\n"), "MODEL", w.server.URL, "TOOLS", w.tools.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	w.Executor = llm.Executor{Models: m, Log: zap.New(core)}
 	return w
 }
@@ -104,9 +91,7 @@ func work(input string) activities.Work {
 func play(t *testing.T, p executortest.Player, w activities.Work) executortest.Played {
 	t.Helper()
 	played, err := p.Play(t.Context(), w)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return played
 }
 
@@ -184,16 +169,12 @@ func TestExecutor_text(t *testing.T) {
 	if err != nil || got.State != opt.TaskCompleted {
 		t.Fatalf("got %+v, error %v", got, err)
 	}
-	if diff := cmp.Diff(&opt.Usage{Input: 10, Output: 5, Model: "main"}, got.Usage); diff != "" {
-		t.Errorf("usage (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "usage", &opt.Usage{Input: 10, Output: 5, Model: "main"}, got.Usage)
 	var pieces []string
 	for _, p := range out.Pieces() {
 		pieces = append(pieces, fmt.Sprint(*p.Artifact.Parts[0].Text, p.Last))
 	}
-	if diff := cmp.Diff([]string{"One false", "two false", "three.true"}, pieces); diff != "" {
-		t.Errorf("pieces (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "pieces", []string{"One false", "two false", "three.true"}, pieces)
 	r := w.server.Requests()[0]
 	if !strings.Contains(r.System, "Be brief.") || r.Messages[0].Text != "Count.\n\nA person has sent an earlier answer back with this remark: Too long." ||
 		r.Header.Get("Authorization") != "Bearer "+key || !strings.Contains(r.Body, `"max_tokens":4096`) || r.Schema {
@@ -292,9 +273,7 @@ func TestExecutor_trouble(t *testing.T) {
 				case tt.code != "" && (!errors.As(err, &coded) || coded.Code != tt.code):
 					t.Errorf("got %+v, error %v", got, err)
 				}
-				if n := len(w.server.Requests()); n != 1 {
-					t.Errorf("%d requests: one was repeated", n)
-				}
+				test.Is(t, "requests: one was repeated", 1, len(w.server.Requests()))
 			})
 		}
 	}

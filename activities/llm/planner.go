@@ -130,15 +130,11 @@ func question(r activities.Request) string {
 // the answer for the model; it is final if Plan returns it.
 func (p Planner) parsePlans(ctx context.Context, r activities.Request, d draft, checked *schema.Schema, text string) (activities.Planned, error) {
 	value := jsonIn(text)
-	var a proposal
-	if err := checked.Check(value); err != nil {
-		return activities.Planned{}, fmt.Errorf("%w: the answer of the model does not fit: %w", activities.ErrNoPlan, err)
-	}
-	if err := json.Unmarshal(value, &a); err != nil {
+	a, err := readProposal(checked, value)
+	if err != nil {
 		return activities.Planned{}, fmt.Errorf("%w: the answer of the model does not fit: %w", activities.ErrNoPlan, err)
 	}
 	out := activities.Planned{Planner: "llm " + d.form.Model, Reason: shortened(a.Reason)}
-	var err error
 	switch {
 	case a.Skill != "" && len(a.Plans) == 0:
 		out.Plans, err = p.skillPlans(ctx, r, a.Skill)
@@ -158,6 +154,13 @@ func (p Planner) parsePlans(ctx context.Context, r activities.Request, d draft, 
 		return activities.Planned{}, fmt.Errorf("%w: %w", activities.ErrNoPlan, err)
 	}
 	return out, nil
+}
+
+func readProposal(checked *schema.Schema, value []byte) (a proposal, err error) {
+	if err = checked.Check(value); err == nil {
+		err = json.Unmarshal(value, &a)
+	}
+	return a, err
 }
 
 // skillPlans returns the plans of a skill of a playbook.

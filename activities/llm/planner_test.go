@@ -10,13 +10,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/a2a"
 	"longhaul/activities"
 	"longhaul/activities/llm"
 	"longhaul/activities/llm/llmtest"
 	"longhaul/activities/planner"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -76,12 +75,8 @@ func TestPlanner(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			made, server, err := plan(t, planning, tt.answer)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(tt.want, shown(made.Plans)); diff != "" {
-				t.Errorf("plans (-want +got):\n%s", diff)
-			}
+			test.OK(t, err)
+			test.Equal(t, "plans", tt.want, shown(made.Plans))
 			if made.Planner != "llm main" || made.Reason == "" {
 				t.Errorf("made %+v", made)
 			}
@@ -182,13 +177,9 @@ func TestPlanner_badAnswers(t *testing.T) {
 func TestPlanner_approve(t *testing.T) {
 	const answer = `{"reason":"r","plans":[{"name":"P","tasks":[{"name":"A","kind":"ask","text":"a"}]},{"name":"Q","after":["P"],"tasks":[{"name":"B","kind":"ask","text":"b"}]}]}`
 	made, _, err := plan(t, planning+"  approvePlan: true\n", answer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	want := "Approve the plan[]: Approve the plan=human[][]{} | P[]: A=human[][]{} | Q[plan-0 plan-1]: B=human[][]{}"
-	if diff := cmp.Diff(want, shown(made.Plans)); diff != "" {
-		t.Errorf("plans (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "plans", want, shown(made.Plans))
 	if on := made.Plans[1].Dependencies; on != nil {
 		t.Errorf("the first plan depends on %q, and would not follow the approval", on)
 	}
@@ -278,9 +269,7 @@ const good = "models: {a: {provider: openai, model: m, key: KEY}}\n"
 // there.
 func TestModels_CheckExecutors(t *testing.T) {
 	m, err := load(t, file+planning, "MODEL", "http://model.example.com", "TOOLS", "http://tools.example.com")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	if err := m.CheckExecutors("echo", "shell"); err != nil {
 		t.Error(err)
 	}
@@ -291,7 +280,7 @@ func TestModels_CheckExecutors(t *testing.T) {
 	if err := none.CheckExecutors(); err != nil {
 		t.Error(err)
 	}
-	if _, err := llm.Load(write(t, good+`servers: {s: {url: "http://x", headers: {A: "${NONE}"}}}`), nil); err != nil {
+	if _, err := llm.Load(test.File(t, "models.yaml", good+`servers: {s: {url: "http://x", headers: {A: "${NONE}"}}}`), nil); err != nil {
 		t.Errorf("without variables: %v", err)
 	}
 	if out, err := json.Marshal(m.Models["main"]); err != nil || strings.Contains(string(out)+fmt.Sprint(m.Planner), key) {
@@ -310,12 +299,10 @@ func TestLoad_example(t *testing.T) {
 // The first file in the documentation can be used.
 func TestLoad_documented(t *testing.T) {
 	doc, err := os.ReadFile("../../docs/llm.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	_, text, _ := strings.Cut(string(doc), "```yaml\n")
 	text, _, _ = strings.Cut(text, "```")
-	m, err := llm.Load(write(t, text), func(string) (string, bool) { return "x", true })
+	m, err := llm.Load(test.File(t, "models.yaml", text), func(string) (string, bool) { return "x", true })
 	if err != nil || len(m.Models) != 1 || len(m.Servers) != 2 || m.Planner == nil {
 		t.Errorf("models %+v, error %v", m, err)
 	}

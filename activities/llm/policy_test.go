@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
 
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -46,17 +47,13 @@ func TestPolicy_again(t *testing.T) {
 		`ask: {not-requester: false}`:                         nil,
 	} {
 		p, _ := policyOf(t, text)
-		if diff := cmp.Diff(want, p.again()); diff != "" {
-			t.Errorf("%s: mismatch (-want +got):\n%s", text, diff)
-		}
+		test.Equal(t, text, want, p.again())
 	}
 }
 
 func policyOf(t *testing.T, text string) (policy, error) {
 	t.Helper()
 	var doc yaml.Node
-	if err := yaml.Unmarshal([]byte(text), &doc); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, yaml.Unmarshal([]byte(text), &doc))
 	return readPolicy(*doc.Content[0])
 }

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -127,21 +128,8 @@ const codeRejected = -32005
 func contents(r *mcp.CallToolResult) string {
 	var texts []string
 	for _, c := range r.Content {
-		switch c := c.(type) {
-		case *mcp.TextContent:
-			texts = append(texts, c.Text)
-		case *mcp.ImageContent:
-			texts = append(texts, fmt.Sprintf("[%d bytes of %s]", len(c.Data), c.MIMEType))
-		case *mcp.AudioContent:
-			texts = append(texts, fmt.Sprintf("[%d bytes of %s]", len(c.Data), c.MIMEType))
-		case *mcp.ResourceLink:
-			texts = append(texts, "[link to "+c.URI+"]")
-		case *mcp.EmbeddedResource:
-			if c.Resource != nil && c.Resource.Text != "" {
-				texts = append(texts, c.Resource.Text)
-			} else if c.Resource != nil {
-				texts = append(texts, "[content of "+c.Resource.URI+"]")
-			}
+		if text, ok := contentText(c); ok {
+			texts = append(texts, text)
 		}
 	}
 	if len(texts) == 0 && r.StructuredContent != nil {
@@ -151,4 +139,22 @@ func contents(r *mcp.CallToolResult) string {
 		}
 	}
 	return strings.ToValidUTF8(strings.Join(texts, "\n"), "\uFFFD")
+}
+
+func contentText(c mcp.Content) (text string, ok bool) {
+	switch c := c.(type) {
+	case *mcp.TextContent:
+		return c.Text, true
+	case *mcp.ImageContent:
+		return fmt.Sprintf("[%d bytes of %s]", len(c.Data), c.MIMEType), true
+	case *mcp.AudioContent:
+		return fmt.Sprintf("[%d bytes of %s]", len(c.Data), c.MIMEType), true
+	case *mcp.ResourceLink:
+		return "[link to " + c.URI + "]", true
+	case *mcp.EmbeddedResource:
+		if c.Resource != nil {
+			return cmp.Or(c.Resource.Text, "[content of "+c.Resource.URI+"]"), true
+		}
+	}
+	return "", false
 }

@@ -17,6 +17,7 @@ import (
 	"longhaul/activities/executortest"
 	"longhaul/activities/llm"
 	"longhaul/activities/llm/llmtest"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -46,9 +47,7 @@ func TestExecutor_calls(t *testing.T) {
 				if p.Outcome.State != opt.TaskCompleted || answerOf(p) != "Done." || lastResult(w) != tt.result {
 					t.Errorf("outcome %+v; the model got %q", p.Outcome, lastResult(w))
 				}
-				if got := strings.Join(w.tools.Calls(), ", "); got != tt.calls {
-					t.Errorf("calls: %s, want %s", got, tt.calls)
-				}
+				test.Is(t, "calls", tt.calls, strings.Join(w.tools.Calls(), ", "))
 				if first := w.server.Requests()[0]; !cmp.Equal(first.Tools, []string{name}) {
 					t.Errorf("the model has the tools %q", first.Tools)
 				}
@@ -73,12 +72,8 @@ func TestExecutor_severalCalls(t *testing.T) {
 		{Name: "desk__note", Args: `{"text":"a"}`}, {Name: "nothing", Args: `{}`}, {Name: "desk__look", Args: `{"text":"b"}`}, {Name: "desk__note", Args: `{"text":"c"}`},
 	}}, say("Done.")))
 	p := play(t, w.player(), work(`{"model":"claude","prompt":"x","tools":["desk/*"]}`))
-	if diff := cmp.Diff([]string{"note a", "look b", "note c"}, w.tools.Calls()); diff != "" {
-		t.Errorf("calls (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{"task-1:0", "task-1:2", "task-1:3"}, w.tools.Keys()); diff != "" {
-		t.Errorf("keys (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "calls", []string{"note a", "look b", "note c"}, w.tools.Calls())
+	test.Equal(t, "keys", []string{"task-1:0", "task-1:2", "task-1:3"}, w.tools.Keys())
 	if want := "noted a\nThere is no tool with this name.\nseen b\nnoted c"; lastResult(w) != want || p.Legs != 7 {
 		t.Errorf("%d legs; the model got %q", p.Legs, lastResult(w))
 	}
@@ -96,16 +91,12 @@ func TestExecutor_largeResult(t *testing.T) {
 // A tool over standard input and output gets only the variables that the file names.
 func TestExecutor_program(t *testing.T) {
 	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	calls := filepath.Join(t.TempDir(), "calls")
 	s := llmtest.New(t, llmtest.Turns(use("local__note", `{"text":"x"}`), say("Done.")))
 	text := fmt.Sprintf("models: {main: {provider: openai, url: %q, model: m}}\nservers: {local: {run: [%q], env: [%s], tools: {note: allow}}}\n", s.URL+"/v1", program, toolFile)
-	m, err := llm.Load(write(t, text), func(name string) (string, bool) { return calls, name == toolFile })
-	if err != nil {
-		t.Fatal(err)
-	}
+	m, err := llm.Load(test.File(t, "models.yaml", text), func(name string) (string, bool) { return calls, name == toolFile })
+	test.OK(t, err)
 	p := play(t, executortest.Player{Executor: llm.Executor{Models: m}}, work(`{"prompt":"x","tools":["local/note"]}`))
 	made, err := os.ReadFile(calls)
 	if err != nil || string(made) != "note x\n" || p.Outcome.State != opt.TaskCompleted {
@@ -124,9 +115,7 @@ func TestExecutor_serverGone(t *testing.T) {
 	}
 	task := work(`{"model":"main","prompt":"x","tools":["desk/note"]}`)
 	first, err := w.Execute(t.Context(), task, &executortest.Stream{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	task.Leg, task.Memo = 1, json.RawMessage(strings.ReplaceAll(string(first.Memo), `"server":"desk"`, `"server":"gone"`))
 	var waits []string
 	p := w.player()
@@ -402,16 +391,10 @@ func TestExecutor_cost(t *testing.T) {
 	turn := llmtest.Turn{Text: []string{"x"}, Input: 1_000_000, Output: 200_000, Cached: 500_000}
 	w := newWorld(t, llmtest.Turns(turn, turn), "budget: {objective: {tokens: 5000000}}")
 	p := play(t, w.player(), work(`{"model":"main","prompt":"x"}`))
-	if diff := cmp.Diff(&opt.Usage{Input: 1_000_000, Cached: 500_000, Output: 200_000, Model: "main"}, p.Outcome.Usage); diff != "" {
-		t.Errorf("usage without a price (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "usage without a price", &opt.Usage{Input: 1_000_000, Cached: 500_000, Output: 200_000, Model: "main"}, p.Outcome.Usage)
 	p = play(t, w.player(), work(`{"model":"claude","prompt":"x","budget":{"cost":7}}`))
-	if diff := cmp.Diff(&opt.Budgets{Task: opt.SpendLimit{Cost: 7_000_000}, Objective: opt.SpendLimit{Tokens: 5_000_000}}, p.Outcome.Budgets); diff != "" {
-		t.Errorf("budgets (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(&opt.Usage{Input: 1_000_000, Cached: 500_000, Output: 200_000, Cost: 2_550_000, Model: "claude"}, p.Outcome.Usage); diff != "" {
-		t.Errorf("usage (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "budgets", &opt.Budgets{Task: opt.SpendLimit{Cost: 7_000_000}, Objective: opt.SpendLimit{Tokens: 5_000_000}}, p.Outcome.Budgets)
+	test.Equal(t, "usage", &opt.Usage{Input: 1_000_000, Cached: 500_000, Output: 200_000, Cost: 2_550_000, Model: "claude"}, p.Outcome.Usage)
 }
 
 // A conversation that grows without end fails the task.

@@ -47,12 +47,7 @@ const mostShown = 9000
 func newCard(d Data, app chatapp.App) card {
 	d = d.visible()
 	g := d.Interrupt
-	c := card{title: d.title(), headline: d.Headline(), hidden: g.Unshown() > 0}
-	for _, f := range []struct{ name, value string }{{"Objective", d.Objective}, {"Task", d.Task}, {"Requested by", d.RequestedBy}} {
-		if f.value != "" {
-			c.facts = append(c.facts, f.name+": "+f.value)
-		}
-	}
+	c := card{title: d.title(), headline: d.Headline(), hidden: g.Unshown() > 0, facts: d.facts()}
 	if before := g.Original.String(); before != "" {
 		c.facts = append(c.facts, before)
 	}
@@ -81,6 +76,15 @@ func newCard(d Data, app chatapp.App) card {
 		c.texts = append(c.texts, text{"", "This is not all that is to be decided on, so it cannot be accepted here."})
 	}
 	return c
+}
+
+func (d Data) facts() (out []string) {
+	for _, f := range []struct{ name, value string }{{"Objective", d.Objective}, {"Task", d.Task}, {"Requested by", d.RequestedBy}} {
+		if f.value != "" {
+			out = append(out, f.name+": "+f.value)
+		}
+	}
+	return out
 }
 
 // add adds a text, or as much of it as there is room for.
@@ -171,11 +175,7 @@ func (t chat) host() string { return egress.Host(t.app.URL) }
 func (t chat) send(ctx context.Context, c *Channels, n activities.NoticeAttempt, d Data) activities.Tried {
 	ctx, cancel := context.WithTimeout(ctx, chatFor)
 	defer cancel()
-	shown := newCard(d, t.app)
-	shown.presses = c.cfg.PublicURL + chatapp.Path + string(t.app.Kind)
-	if c.cfg.GatesPath != "" {
-		shown.open = c.cfg.PublicURL + c.cfg.GatesPath + url.PathEscape(n.Gate.ID)
-	}
+	shown := c.card(d, t.app)
 	at, err := n.Card, error(nil)
 	switch {
 	case at == "" && n.Kind.Posts():
@@ -194,6 +194,16 @@ func (t chat) send(ctx context.Context, c *Channels, n activities.NoticeAttempt,
 	c.logFailure(n, out.Class, err)
 	if out.Class == classRefused {
 		c.cfg.Log.Warn("A chat platform refuses a card", zap.String("channel", n.Channel), zap.String("taskId", n.TaskID), zap.Error(err))
+	}
+	return out
+}
+
+// card returns a card that leads back to here.
+func (c *Channels) card(d Data, app chatapp.App) card {
+	out := newCard(d, app)
+	out.presses = c.cfg.PublicURL + chatapp.Path + string(app.Kind)
+	if c.cfg.GatesPath != "" {
+		out.open = c.cfg.PublicURL + c.cfg.GatesPath + url.PathEscape(d.Interrupt.ID)
 	}
 	return out
 }

@@ -153,22 +153,16 @@ func (f *file) channel(n *yaml.Node) {
 		return
 	}
 	mistakes := len(f.wrong)
-	of, known := kindMembers[r.Kind]
 	for pair := range slices.Chunk(n.Content, 2) {
-		member := pair[0].Value
-		r.lines[member] = pair[0].Line
-		switch {
-		case slices.Contains(commonMembers, member), slices.Contains(of, member), !known:
-		case slices.ContainsFunc(slices.Collect(maps.Values(kindMembers)), func(of []string) bool { return slices.Contains(of, member) }):
-			r.fail(member, "is no member of a channel of kind %s", r.Kind)
-		default:
-			all := slices.Concat(commonMembers, of)
-			r.fail(member, "is no member of a channel%s: those are %s", opfile.Suggest(member, all), strings.Join(all, ", "))
-		}
+		r.lines[pair[0].Value] = pair[0].Line
 	}
+	of, known := kindMembers[r.Kind]
 	if !known {
 		r.fail("kind", "must be webhook, smtp, slack, mattermost or teams")
 		return
+	}
+	for pair := range slices.Chunk(n.Content, 2) {
+		r.checkMember(pair[0].Value, slices.Concat(commonMembers, of))
 	}
 	c := r.channel()
 	switch r.Kind {
@@ -183,6 +177,17 @@ func (f *file) channel(n *yaml.Node) {
 		r.try(c)
 	}
 	f.channels = append(f.channels, c)
+}
+
+// checkMember notes a member that a channel of the kind does not have.
+func (r *channelReader) checkMember(member string, all []string) {
+	switch {
+	case slices.Contains(all, member):
+	case slices.ContainsFunc(slices.Collect(maps.Values(kindMembers)), func(of []string) bool { return slices.Contains(of, member) }):
+		r.fail(member, "is no member of a channel of kind %s", r.Kind)
+	default:
+		r.fail(member, "is no member of a channel%s: those are %s", opfile.Suggest(member, all), strings.Join(all, ", "))
+	}
 }
 
 var nameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)

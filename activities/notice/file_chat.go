@@ -92,15 +92,7 @@ func (r *channelReader) people(app chatapp.App) {
 	}
 	known := map[string]bool{}
 	for _, p := range app.People {
-		switch {
-		case p.Principal == "" || strings.HasPrefix(p.Principal, opt.OwnNames):
-			r.fail("people", "each needs a principal that does not begin with %s", opt.OwnNames)
-		case p.Email == "" && p.Account == "":
-			r.fail("people", "%s needs an email or an account", p.Principal)
-		}
-		if _, err := mail.ParseAddress(p.Email); p.Email != "" && err != nil {
-			r.fail("people", "the email of %s is no address", p.Principal)
-		}
+		r.person(p)
 		for _, id := range []string{"email " + strings.ToLower(p.Email), "account " + p.Account} {
 			if known[id] && !strings.HasSuffix(id, " ") {
 				r.fail("people", "two have the %s", id)
@@ -112,5 +104,17 @@ func (r *channelReader) people(app chatapp.App) {
 		if d == "" || strings.ContainsAny(d, "@ ") {
 			r.fail("domains", "%q is no domain, such as example.com", d)
 		}
+	}
+}
+
+func (r *channelReader) person(p chatapp.Person) {
+	switch {
+	case p.Principal == "" || strings.HasPrefix(p.Principal, opt.OwnNames):
+		r.fail("people", "each needs a principal that does not begin with %s", opt.OwnNames)
+	case p.Email == "" && p.Account == "":
+		r.fail("people", "%s needs an email or an account", p.Principal)
+	}
+	if _, err := mail.ParseAddress(p.Email); p.Email != "" && err != nil {
+		r.fail("people", "the email of %s is no address", p.Principal)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"longhaul/internal/test"
 )
 
 func TestLoad_mistakes(t *testing.T) {
@@ -54,9 +54,7 @@ func TestLoad_mistakes(t *testing.T) {
 			if err == nil {
 				t.Fatal("it was accepted")
 			}
-			if diff := cmp.Diff(tc.want, err.Error()); diff != "" {
-				t.Errorf("error (-want +got):\n%s", diff)
-			}
+			test.Equal(t, "error", tc.want, err.Error())
 		})
 	}
 }
@@ -65,13 +63,9 @@ func TestLoad_mistakes(t *testing.T) {
 // kinds as JSON.
 func TestLoad_documentation(t *testing.T) {
 	text, err := os.ReadFile("../../docs/notices.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	doors, err := os.ReadFile("../../docs/doors.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	text = append(text, doors...)
 	found := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllSubmatch(text, -1)
 	found = slices.DeleteFunc(found, func(m [][]byte) bool { return !bytes.HasPrefix(m[1], []byte("channels:")) })

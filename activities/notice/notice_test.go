@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -23,6 +22,7 @@ import (
 	"longhaul/activities/notice"
 	"longhaul/activities/notice/noticetest"
 	"longhaul/internal/egress"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/outbox"
 	"longhaul/opt/shown"
@@ -47,10 +47,7 @@ func attempt(channel string) activities.NoticeAttempt {
 // load reads channels from text.
 func load(t *testing.T, text string, env ...string) ([]notice.Channel, error) {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "notices.yaml")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	path := test.File(t, "notices.yaml", text)
 	list, err := notice.Load(path, func(name string) (string, bool) {
 		for _, v := range env {
 			if value, ok := strings.CutPrefix(v, name+"="); ok {
@@ -69,9 +66,7 @@ func load(t *testing.T, text string, env ...string) ([]notice.Channel, error) {
 func open(t *testing.T, cfg notice.Config, text string, env ...string) *notice.Channels {
 	t.Helper()
 	list, err := load(t, text, env...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	cfg.Channels = list
 	return notice.New(cfg)
 }
@@ -104,9 +99,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 func sender(t *testing.T) *egress.Client {
 	t.Helper()
 	to, err := egress.New(egress.Config{AllowPrivate: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	t.Cleanup(to.Close)
 	return to
 }
@@ -134,9 +127,7 @@ func TestChannels_Notify_webhook(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	var body any
-	if err := json.Unmarshal([]byte(r.body), &body); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, json.Unmarshal([]byte(r.body), &body))
 	want := map[string]any{
 		"notice": "opened", "deliveryId": "task-x-1-0/notice:hook/12", "timestamp": "2026-03-01T09:30:04.000Z", "tenant": "acme", "objectiveId": "obj-x",
 		"objectiveName": "Write", "contextId": "ctx", "taskId": "task-x-1-0", "taskName": "Approve", "requestedBy": "ann",
@@ -159,9 +150,7 @@ func TestChannels_Notify_webhook(t *testing.T) {
 		"Content-Type": "application/json", "Authorization": "Bearer s3cret", "X-Longhaul-Delivery": "task-x-1-0/notice:hook/12", "X-Longhaul-Attempt": "2",
 		"X-Longhaul-Signature": fmt.Sprint("task-x-1-0/notice:hook/12 task-x-1-0 ", len(r.body)),
 	} {
-		if got := r.header.Get(name); got != want {
-			t.Errorf("%s is %q, want %q", name, got, want)
-		}
+		test.Is(t, name, want, r.header.Get(name))
 	}
 }
 
@@ -197,9 +186,7 @@ func TestChannels_Notify_link(t *testing.T) {
 				t.Fatalf("%+v", got)
 			}
 			var d notice.Data
-			if err := json.Unmarshal([]byte(r.body), &d); err != nil {
-				t.Fatal(err)
-			}
+			test.OK(t, json.Unmarshal([]byte(r.body), &d))
 			if !strings.HasSuffix(d.AnswerURL, tc.want) || tc.want == "" && d.AnswerURL != "" {
 				t.Errorf("URL %q, want …%s", d.AnswerURL, tc.want)
 			}
@@ -228,9 +215,7 @@ func TestChannels_Notify_outcomes(t *testing.T) {
 		t.Errorf("a channel that was removed: %+v", got)
 	}
 	strict, err := egress.New(egress.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	c = open(t, notice.Config{Sender: strict}, hook, "HOOK="+r.URL, "TOKEN=s")
 	if got := c.Notify(t.Context(), attempt("hook")); got != (activities.Tried{Class: egress.ClassDenied, Final: true, Rule: `scheme: scheme "http"`, Private: true}) {
 		t.Errorf("an address that is not public: %+v", got)
@@ -290,13 +275,9 @@ func TestChannels_Notify_mail(t *testing.T) {
 		"From": `"Longhaul @ home" <longhaul@example.com>`, "To": `<ann@example.com>, "Bob" <bob@example.com>`, "Auto-Submitted": "auto-generated",
 		"X-Longhaul-Delivery": "task-x-1-0/notice:mail/12", "X-Longhaul-Attempt": "2", "Date": "Sun, 01 Mar 2026 09:30:04 +0000",
 	} {
-		if got := m.Header.Get(name); got != want {
-			t.Errorf("%s is %q, want %q", name, got, want)
-		}
+		test.Is(t, name, want, m.Header.Get(name))
 	}
-	if got := c.Host("mail") + c.Host("other"); got != "127.0.0.1" {
-		t.Errorf("host %q", got)
-	}
+	test.Is(t, "host", "127.0.0.1", c.Host("mail")+c.Host("other"))
 	if id := m.Header.Get("Message-ID"); !regexp.MustCompile(`^<[0-9a-f]{32}@example\.com>$`).MatchString(id) || id != s.Accepted()[1].Header.Get("Message-ID") {
 		t.Errorf("the id of the message is %q", id)
 	}
@@ -362,9 +343,7 @@ func TestChannels_Notify_injection(t *testing.T) {
 			t.Errorf("the server got %q", line)
 		}
 	}
-	if n := len(s.Accepted()); n != 9 {
-		t.Errorf("%d messages, want 9", n)
-	}
+	test.Is(t, "messages", 9, len(s.Accepted()))
 }
 
 // Nothing of a gate can control what shows a mail or a message in a chat.
@@ -432,9 +411,7 @@ func TestChannels_Notify_mailServerLeaves(t *testing.T) {
 // A server that is down, or does not answer, gets the message later.
 func TestChannels_Notify_mailServerIsDown(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	down := &noticetest.MailServer{Addr: l.Addr().String()}
 	_ = l.Close()
 	if got := open(t, notice.Config{}, mailTo(down, "tls: none")).Notify(t.Context(), attempt("mail")); got != (activities.Tried{Class: egress.ClassRefused}) {

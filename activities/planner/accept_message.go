@@ -123,13 +123,7 @@ func (f form) accepted(m *a2a.Message, specs []opt.PlanSpec) ([]opt.PlanSpec, er
 		if !o.Leaf(p) {
 			continue
 		}
-		t := asked.acceptance(text{raw: "Accept as requested"}, text{raw: "Is the result as the request wants it?"}, object)
-		for _, last := range p.Tasks {
-			if p.Leaf(last) {
-				t.dependencies = append(t.dependencies, opt.TaskPlace(last.Index))
-			}
-		}
-		for _, one := range append(t.checkTasks(len(p.Tasks)), t) {
+		for _, one := range asked.lastTasks(p, object) {
 			spec, err := one.spec(facts{}, "Check")
 			if err != nil {
 				return nil, err
@@ -138,6 +132,17 @@ func (f form) accepted(m *a2a.Message, specs []opt.PlanSpec) ([]opt.PlanSpec, er
 		}
 	}
 	return specs, nil
+}
+
+// lastTasks returns the tasks that check a plan after all others, and the one that asks.
+func (f form) lastTasks(p *opt.Plan, object text) []*task {
+	t := f.acceptance(text{raw: "Accept as requested"}, text{raw: "Is the result as the request wants it?"}, object)
+	for _, last := range p.Tasks {
+		if p.Leaf(last) {
+			t.dependencies = append(t.dependencies, opt.TaskPlace(last.Index))
+		}
+	}
+	return append(t.checkTasks(len(p.Tasks)), t)
 }
 
 // isRequested reports whether a plan has an acceptance that a message has asked for: a planner may have

@@ -7,11 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/a2a"
 	"longhaul/activities"
 	"longhaul/activities/planner"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -19,9 +18,7 @@ import (
 func described(t *testing.T, books *planner.Playbooks, m a2a.Message) (out []string) {
 	t.Helper()
 	_, specs, _, err := books.Match(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	for _, p := range specs {
 		for _, s := range p.Tasks {
 			line := fmt.Sprintf("%s %q %v", s.Executor, s.Name, s.Dependencies)
@@ -87,9 +84,7 @@ plans:
 		`human "Accept: Q" [task-0 task-1] "Accept the result of \"Q\"?" "" [accept reject refine edit-accept] of [all] by [{[task-1] 1}], 0 rounds`,
 		`human "Accept: Q" [task-2] "Accept the result of \"Q\"?" "All of tea." [accept reject refine edit-accept] of [all] by [], 0 rounds`,
 	}
-	if diff := cmp.Diff(want, described(t, books, message("tea"))); diff != "" {
-		t.Errorf("tasks (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "tasks", want, described(t, books, message("tea")))
 	_, specs, _, _ := books.Match(message("tea"))
 	if input, want := string(specs[0].Tasks[3].Input), `["Criteria:\nIt is for people.\nIt is cheap.\n\nThe object:\n",{"results":"task-1"}]`; !strings.Contains(input, want) {
 		t.Errorf("the judge gets %s", input)
@@ -132,9 +127,7 @@ plans:
 		requested("[task-2 task-3 task-4]", "[accept reject] of [all] by [{[task-3] 1} {[task-4] 1}], 0 rounds"),
 		` "Other" []`, `check "All" [task-0] `+condition, `check "Criteria" [task-0] `+forPeople,
 		requested("[task-0 task-1 task-2]", "[accept reject] of [all] by [{[task-1] 1} {[task-2] 1}], 0 rounds"))
-	if diff := cmp.Diff(want, described(t, load(t, book), asks(words))); diff != "" {
-		t.Errorf("tasks (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "tasks", want, described(t, load(t, book), asks(words)))
 
 	judged := load(t, strings.Replace(book, "plans:", "message-accept: {checks: [{name: J, judge: It is safe., model: main, of: 3}], rounds: 1, responders: {groups: [buyers]}}\nplans:", 1))
 	got := described(t, judged, asks(words))

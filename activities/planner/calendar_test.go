@@ -11,6 +11,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/activities"
 	"longhaul/activities/planner"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -30,10 +31,7 @@ calendars:
 // calendarsIn reads calendars that begin in 2026.
 func calendarsIn(t *testing.T, text string) (planner.Calendars, error) {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "calendars.yaml")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	path := test.File(t, "calendars.yaml", text)
 	c, err := planner.LoadCalendars(path, time.Date(2026, 7, 1, 0, 0, 0, 0, time.UTC))
 	return c, err
 }
@@ -43,26 +41,20 @@ func gateOf(t *testing.T, c planner.Calendars, human string) (*opt.Gate, error) 
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "book.yaml")
 	text := "name: a\ndefault: true\nplans:\n- name: p\n  tasks:\n  - name: Ask\n    human:\n      approve: Pay?\n      " + human
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, os.WriteFile(path, []byte(text), 0o600))
 	books, err := planner.LoadFiles(c, path)
 	if err != nil {
 		return nil, err
 	}
 	made, err := books.Plan(context.Background(), activities.Request{Message: &a2a.Message{Parts: []a2a.Part{a2a.TextPart("go")}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return made.Plans[0].Tasks[0].Ask, nil
 }
 
 // A gate opens with the times of its steps, by the calendar of its responders.
 func TestCalendars(t *testing.T) {
 	c, err := calendarsIn(t, calendars)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	for _, tt := range []struct{ opened, human, want string }{
 		{"2026-11-27T11:00:00Z", `wait: [{after: 4 working hours, do: remind}, {after: 90 working minutes, do: expire}]`, "error: book.yaml:9: must be later than the step before"},
 		{"2026-11-27T11:00:00Z", `wait: [{after: 4 working hours, do: remind}, {after: 11 working hours, do: expire}]`, "2026-11-30T10:00:00Z 2026-12-01T10:00:00Z"},
@@ -88,9 +80,7 @@ func TestCalendars(t *testing.T) {
 			got = "error: " + err.Error()[strings.Index(err.Error(), "book.yaml"):]
 		} else {
 			at, err := time.Parse(time.RFC3339, tt.opened)
-			if err != nil {
-				t.Fatal(err)
-			}
+			test.OK(t, err)
 			opened := g.Clocked(a2a.At(at), true)
 			opened = opened.Opened(a2a.At(at), 0)
 			var times []string
@@ -149,9 +139,7 @@ func TestLoadCalendars_mistakes(t *testing.T) {
 		t.Errorf("without a calendar: %v", err)
 	}
 	c, err := calendarsIn(t, calendars)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	for human, want := range map[string]string{
 		"calendar: offic\n      wait: [{after: 4 working hours, do: remind}]":               `book.yaml:9: there is no calendar "offic" (did you mean office?); known are night, office`,
 		"wait:\n      - after: 4 working hours\n        calendar: nigt\n        do: remind": `book.yaml:11: there is no calendar "nigt" (did you mean night?)`,

@@ -70,19 +70,22 @@ func (c *checks) plan(p *plan) {
 		c.fail(p.line, "%v", err)
 	}
 	for _, t := range p.tasks {
-		if t.form == nil {
-			continue
+		if t.form != nil {
+			c.form(t)
 		}
-		if t.standing && t.form.object.raw == "" {
-			c.fail(t.form.line, "standing decisions are about the object of an approval")
-		}
-		var step *opt.StepError
-		switch _, err := t.form.gate(sample, t.places); {
-		case errors.As(err, &step):
-			c.fail(t.form.wait[step.N-1].line, "%s", step.Problem)
-		case err != nil:
-			c.fail(t.form.line, "%v", err)
-		}
+	}
+}
+
+func (c *checks) form(t *task) {
+	if t.standing && t.form.object.raw == "" {
+		c.fail(t.form.line, "standing decisions are about the object of an approval")
+	}
+	var step *opt.StepError
+	switch _, err := t.form.gate(sample, t.places); {
+	case errors.As(err, &step):
+		c.fail(t.form.wait[step.N-1].line, "%s", step.Problem)
+	case err != nil:
+		c.fail(t.form.line, "%v", err)
 	}
 }
 

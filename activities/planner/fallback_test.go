@@ -6,11 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/activities"
 	"longhaul/activities/echo"
 	"longhaul/activities/planner"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -47,16 +46,12 @@ plans: [{name: Brew, tasks: [{name: Boil}]}]
 		if got == "" {
 			got = task.Name
 		}
-		if diff := cmp.Diff(opt.TaskSpec{Description: tt.want, Executor: tt.executor}, opt.TaskSpec{Description: got, Executor: task.Executor}); diff != "" {
-			t.Errorf("%s: mismatch (-want +got):\n%s", tt.name, diff)
-		}
+		test.Equal(t, tt.name+":", opt.TaskSpec{Description: tt.want, Executor: tt.executor}, opt.TaskSpec{Description: got, Executor: task.Executor})
 		refusal := ""
 		if tt.executor == "refuse" {
 			refusal = tt.want
 		}
-		if got := strict.Refusal(m); got != refusal {
-			t.Errorf("%s: the refusal is %q, want %q", tt.name, got, refusal)
-		}
+		test.Is(t, tt.name+": the refusal", refusal, strict.Refusal(m))
 	}
 	m := message("Sing a song")
 	planned, err := books.Plan(t.Context(), activities.Request{Message: &m})

@@ -7,9 +7,8 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/activities/planner"
+	"longhaul/internal/test"
 )
 
 // TestLoad_refuses has a file with one mistake or more for each error. "…" is replaced by
@@ -185,9 +184,7 @@ func TestLoad_refuses(t *testing.T) {
 			if err == nil {
 				t.Fatalf("the file was taken, want %q", tt.want)
 			}
-			if diff := cmp.Diff(tt.want, err.Error()); diff != "" {
-				t.Errorf("error mismatch (-want +got):\n%s", diff)
-			}
+			test.Equal(t, "error", tt.want, err.Error())
 		})
 	}
 }
@@ -245,30 +242,22 @@ func TestLoadDir(t *testing.T) {
 		"a.yml":  "name: b\nskills: [{id: a, name: A, description: Is a., tags: [a]}]\nplans: [{name: P, tasks: [{name: T}]}]",
 		"c.txt":  "nothing",
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	books, err := planner.LoadFiles(planner.Calendars{}, dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	var got []string
 	for _, s := range books.Skills() {
 		got = append(got, s.ID)
 	}
-	if diff := cmp.Diff([]string{"a", "b"}, got); diff != "" {
-		t.Errorf("skills mismatch (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "skills", []string{"a", "b"}, got)
 }
 
 // FuzzLoad checks that no file makes the program panic, and that an accepted file
 // has plans for any message.
 func FuzzLoad(f *testing.F) {
 	demo, err := os.ReadFile("playbooks/demo.yaml")
-	if err != nil {
-		f.Fatal(err)
-	}
+	test.OK(f, err)
 	f.Add(demo, "write an article")
 	f.Add([]byte(complete("…\n  - {name: '{{short 9 .Message}}', input: {a: [1, 0x1F, .inf, ~, 2024-01-01, '{{if eq .Name \"\"}}x{{end}}']}}")), "")
 	f.Add([]byte(complete("…\n  - {name: U, human: {questions: [{question: '{{.Message}}'}]}, dependencies: [task-0]}")), "x; fail")

@@ -37,13 +37,8 @@ func (p *Playbooks) choose(m *a2a.Message, request string) (*playbook, string) {
 	}
 	words := foldText(request)
 	for _, b := range p.list {
-		for _, k := range b.rules.keywords {
-			if strings.Contains(words, foldText(k)) {
-				return b, fmt.Sprintf("keyword %q", k)
-			}
-		}
-		if b.rules.pattern != nil && b.rules.pattern.MatchString(request) {
-			return b, fmt.Sprintf("pattern %q", b.rules.pattern)
+		if why := b.rules.matched(request, words); why != "" {
+			return b, why
 		}
 	}
 	for _, b := range p.list {
@@ -55,6 +50,19 @@ func (p *Playbooks) choose(m *a2a.Message, request string) (*playbook, string) {
 		return nil, "no playbook matches the request, so each step that it names is a task"
 	}
 	return nil, "no playbook matches the request, so it is one task"
+}
+
+// matched returns why the playbook fits a request, which words are without case; "" if it does not.
+func (r rules) matched(request, words string) (why string) {
+	for _, k := range r.keywords {
+		if strings.Contains(words, foldText(k)) {
+			return fmt.Sprintf("keyword %q", k)
+		}
+	}
+	if r.pattern != nil && r.pattern.MatchString(request) {
+		return fmt.Sprintf("pattern %q", r.pattern)
+	}
+	return ""
 }
 
 // anySkill returns the playbook that takes whichever skill a message asks for, nil if there is

@@ -19,6 +19,7 @@ import (
 	"longhaul/activities/echo"
 	"longhaul/activities/executortest"
 	"longhaul/activities/planner"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -84,9 +85,8 @@ plans:
 	}
 	m := message("green tea")
 	got, err := books.Plan(t.Context(), activities.Request{Name: "Afternoon", Description: "with milk", Message: &m})
-	if diff := cmp.Diff(activities.Planned{Plans: want, Planner: "playbook full", Reason: `keyword "tea"`}, got); err != nil || diff != "" {
-		t.Errorf("plans mismatch (-want +got), error %v:\n%s", err, diff)
-	}
+	test.OK(t, err)
+	test.Equal(t, "plans", activities.Planned{Plans: want, Planner: "playbook full", Reason: `keyword "tea"`}, got)
 }
 
 func TestPlaybooks_Match_precedence(t *testing.T) {
@@ -125,9 +125,7 @@ plans: [{name: P, tasks: [{name: T}]}]
 		}
 	}
 	want := []planner.Skill{{ID: "roast", Name: "Roast", Description: "Roasts beans.", Tags: []string{"beans"}}}
-	if diff := cmp.Diff(want, books.Skills()); diff != "" {
-		t.Errorf("skills mismatch (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "skills", want, books.Skills())
 }
 
 // TestPlaybooks_Match_fallback is about requests that no playbook matches: one
@@ -158,9 +156,7 @@ func TestPlaybooks_Match_fallback(t *testing.T) {
 // All plans of a playbook have its budget, which limits all of the work, and their own beside it.
 func TestPlaybooks_Plan_budget(t *testing.T) {
 	p, err := planner.Load(fstest.MapFS{"x.yaml": {Data: []byte("name: a\ndefault: true\nbudget: {cost: 2.5, time: 2h, calls: 0, on-exceeded: fail, most: {tokens: 100}}\nplans:\n- {name: P, tasks: [{name: T}]}\n- {name: Q, budget: {tokens: 5}, tasks: [{name: T}]}")}}, "x.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	_, specs, _, err := p.Match(a2a.Message{})
 	if own := specs[1].Own; err != nil || specs[0].Own != nil || own == nil || *own != (opt.Budget{SpendLimit: opt.SpendLimit{Tokens: 5}}) {
 		t.Errorf("the plan alone: %+v, %v", specs, err)
@@ -209,9 +205,7 @@ func TestPlaybooks_Plan_cutsTexts(t *testing.T) {
 		checkPlans(t, books, text)
 	}
 	_, specs, _, _ := books.Match(message(strings.Repeat("a", 1<<20)))
-	if n := len(specs[0].Tasks[0].Input); n != opt.MaxDescription+len(`""`) {
-		t.Errorf("an input holds %d bytes of a long message, want %d", n, opt.MaxDescription+len(`""`))
-	}
+	test.Is(t, "an input holds bytes of a long message", opt.MaxDescription+len(`""`), len(specs[0].Tasks[0].Input))
 	got, err := books.Plan(t.Context(), activities.Request{})
 	if err != nil || got.Plans[0].Name != "Plan 1" || got.Plans[0].Tasks[0].Name != "Task 1" {
 		t.Errorf("without a text: got %+v, error %v", got, err)
@@ -230,21 +224,16 @@ func TestPlaybooks_Plan_neverFits(t *testing.T) {
 
 func TestPlaybooks_Plan_isUsedByMany(t *testing.T) {
 	books, err := planner.Bundled()
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	m := message("Research tea")
 	want, err := books.Plan(t.Context(), activities.Request{Message: &m})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	var ended sync.WaitGroup
 	for range 8 {
 		ended.Go(func() {
 			got, err := books.Plan(context.WithoutCancel(t.Context()), activities.Request{Message: &m})
-			if diff := cmp.Diff(want, got); err != nil || diff != "" {
-				t.Errorf("plans mismatch (-want +got), error %v:\n%s", err, diff)
-			}
+			test.OK(t, err)
+			test.Equal(t, "plans", want, got)
 		})
 	}
 	ended.Wait()
@@ -348,9 +337,7 @@ func TestPlaybooks_CheckLimits(t *testing.T) {
 // enough to kill a process meanwhile.
 func TestBundled(t *testing.T) {
 	books, err := planner.Bundled()
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	if err := books.CheckExecutors("", "echo"); err != nil {
 		t.Error(err)
 	}
@@ -423,9 +410,7 @@ func load(t *testing.T, files ...string) *planner.Playbooks {
 		names = append(names, name)
 	}
 	books, err := planner.Load(fsys, names...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return books
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"longhaul/activities"
 	"longhaul/activities/planner"
+	"longhaul/internal/test"
 )
 
 // Playbooks with mistakes are refused, and the current ones stay.
@@ -34,9 +35,7 @@ func TestPlaybookSet(t *testing.T) {
 		}
 	}
 	file = named("first", "echo")
-	if err := set.Reload(); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, set.Reload())
 	check("at first", "first")
 	if err := set.Require(func(b *planner.Playbooks) error { return b.CheckExecutors("", "htpp") }); err == nil {
 		t.Error("Require accepted a check that fails")
@@ -65,9 +64,7 @@ func TestPlaybookSet(t *testing.T) {
 func TestPlaybookSet_isUsedByMany(t *testing.T) {
 	books := load(t, "name: a\ndefault: true\nplans: [{name: P, tasks: [{name: T}]}]")
 	set, err := planner.NewPlaybookSet(func() (*planner.Playbooks, error) { return books, nil })
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	var ended sync.WaitGroup
 	for range 4 {
 		ended.Go(func() {

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"longhaul/activities/planner"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -35,9 +36,7 @@ func TestPlaybooks_Plan_results(t *testing.T) {
 			t.Errorf("%s: %v", tt.input, err)
 			continue
 		}
-		if diff := cmp.Diff(tt.want, string(specs[0].Tasks[2].Input)); diff != "" {
-			t.Errorf("%s for %q (-want +got):\n%s", tt.input, tt.message, diff)
-		}
+		test.Equal(t, fmt.Sprintf("%s for %q", tt.input, tt.message), tt.want, string(specs[0].Tasks[2].Input))
 		checkPlans(t, books, tt.message)
 	}
 }
@@ -65,9 +64,7 @@ plans:
   - {name: B}
 `)
 	_, specs, _, err := books.Match(message("tea"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	got := map[string]string{}
 	for _, p := range specs {
 		for _, task := range p.Tasks {
@@ -78,9 +75,7 @@ plans:
 		"List A": "[]", "List B": "[]", "List C": "[task-1 task-0 task-1]", "List D": "[]",
 		"Graph A": "[]", "Graph B": "[]", "Graph C": "[]", "Graph D": "[task-2]",
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("uses (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "uses", want, got)
 	checkPlans(t, books, "tea")
 }
 
@@ -100,14 +95,10 @@ plans:
     input: {to: '{{answer "Limit" "limit"}}'}
 `)
 	_, specs, _, err := books.Match(message("tea"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	approve, count := specs[0].Tasks[1], specs[0].Tasks[2]
 	want := &opt.GateForm{Title: []opt.Piece{{Literal: "Count to "}, {Results: "task-0", Answer: "limit"}, {Literal: "?"}}, Description: []opt.Piece{{Results: "task-0", Answer: "q2"}}}
-	if diff := cmp.Diff(want, approve.Ask.Form); diff != "" {
-		t.Errorf("the approval (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "the approval", want, approve.Ask.Form)
 	if got, want := string(count.Input), `{"to":{"longhaul/v1/text":[{"results":"task-0","answer":"limit"}]}}`; got != want || fmt.Sprint(count.Uses) != "[task-0]" {
 		t.Errorf("the input is %s of %v, want %s", got, count.Uses, want)
 	}
@@ -118,23 +109,17 @@ plans:
 func FuzzPlaybooks_Plan_results(f *testing.F) {
 	const file = "name: a\ndefault: true\nplans: [{name: P, tasks: [{name: T}, {name: U, input: 'a{{.Message}}b{{results \"T\"}}c'}]}]"
 	books, err := planner.Load(fstest.MapFS{"x.yaml": {Data: []byte(file)}}, "x.yaml")
-	if err != nil {
-		f.Fatal(err)
-	}
+	test.OK(f, err)
 	f.Add(`{{results "T"}}`)
 	f.Add(`"},{"results":"all"},"`)
 	f.Add(`{"longhaul/v1/text":["a",{"results":"task-0"}]}`)
 	f.Fuzz(func(t *testing.T, said string) {
 		_, specs, _, err := books.Match(message(said))
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		var input struct {
 			Text []any `json:"longhaul/v1/text"`
 		}
-		if err := json.Unmarshal(specs[0].Tasks[1].Input, &input); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, json.Unmarshal(specs[0].Tasks[1].Input, &input))
 		if len(input.Text) != 3 || input.Text[2] != "c" {
 			t.Fatalf("%q became %v", said, input.Text)
 		}
@@ -172,9 +157,7 @@ plans:
     dependencies: [Pay, task-0]
 `)
 	_, specs, _, err := books.Match(message("tea"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	var got []string
 	for _, s := range specs[0].Tasks {
 		got = append(got, fmt.Sprintf("%s %q %v %v %v %s", s.Executor, s.Name, s.Check, s.Dependencies, s.Uses, s.Input))
@@ -196,9 +179,7 @@ plans:
 		` "Pay" false [] [task-0] {"longhaul/v1/text":[{"results":"task-0"}]}`,
 		` "Report" false [task-8 task-0] [] `,
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("tasks (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "tasks", want, got)
 	if name := specs[0].Tasks[7].Standing; name != "a/P/Approve" || specs[0].Tasks[8].Standing != "" {
 		t.Errorf("standing decisions are about %q", name)
 	}

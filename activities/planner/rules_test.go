@@ -1,12 +1,12 @@
 package planner_test
 
 import (
+	"fmt"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"longhaul/a2a"
 	"longhaul/activities/planner"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -50,8 +50,6 @@ func TestRules_Steps(t *testing.T) {
 		"work 2s\nsay done":                                    nil,
 		"Write an article":                                     nil,
 	} {
-		if diff := cmp.Diff(want, planner.Rules{}.Steps(request)); diff != "" {
-			t.Errorf("%q (-want +got):\n%s", request, diff)
-		}
+		test.Equal(t, fmt.Sprintf("%q", request), want, planner.Rules{}.Steps(request))
 	}
 }

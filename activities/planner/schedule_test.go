@@ -4,9 +4,8 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/activities/planner"
+	"longhaul/internal/test"
 	"longhaul/opt/timetable"
 )
 
@@ -39,9 +38,7 @@ schedules:
 			Times: timetable.Times{Cron: []string{"@daily", "0 0 1 1 *"}, Every: 90, TimeZone: "Asia/Tokyo", Jitter: 60}, Overlap: timetable.OverlapAllow, CatchUp: 86400,
 		},
 	}
-	if diff := cmp.Diff(want, books.Schedules()); diff != "" {
-		t.Errorf("schedules (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "schedules", want, books.Schedules())
 }
 
 func TestPlaybooks_Schedules_refused(t *testing.T) {

@@ -1,12 +1,12 @@
 package refuse_test
 
 import (
+	"fmt"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"longhaul/activities"
 	"longhaul/activities/refuse"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -16,9 +16,8 @@ func TestExecutor(t *testing.T) {
 	for description, want := range map[string]string{"": "No skill takes this request.", "There is no tea.": "There is no tea."} {
 		for range 2 { // a second run does the same
 			got, err := refuse.Executor{}.Execute(t.Context(), activities.Work{Name: "Find a skill", Description: description}, nil)
-			if diff := cmp.Diff(activities.Outcome{State: opt.TaskRejected, Code: "no-skill", Message: want}, got); err != nil || diff != "" {
-				t.Errorf("%q: error %v, outcome mismatch (-want +got):\n%s", description, err, diff)
-			}
+			test.OK(t, err)
+			test.Equal(t, fmt.Sprintf("%q: outcome", description), activities.Outcome{State: opt.TaskRejected, Code: "no-skill", Message: want}, got)
 		}
 	}
 }

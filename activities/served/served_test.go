@@ -17,6 +17,7 @@ import (
 	"longhaul/activities"
 	"longhaul/activities/executortest"
 	"longhaul/activities/served"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/shown"
 )
@@ -206,9 +207,7 @@ func TestExecutor_outcomes(t *testing.T) {
 			} else if o.State == opt.TaskCompleted {
 				says = list(append(out.Artifacts(), o.Artifacts...))
 			}
-			if says != tt.says {
-				t.Errorf("it says %q, want %q", says, tt.says)
-			}
+			test.Is(t, "it says", tt.says, says)
 		})
 	}
 }
@@ -242,9 +241,7 @@ func TestExecutor_conversation(t *testing.T) {
 		t.Helper()
 		out := &executortest.Stream{}
 		o, err := executor.Execute(t.Context(), w, out)
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		return list(append(out.Artifacts(), o.Artifacts...)), asked[len(asked)-1]
 	}
 	shape := func(c *a2asrv.ExecutorContext) (all []string) {

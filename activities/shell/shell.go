@@ -179,12 +179,8 @@ type facts struct {
 // call fills in the templates of c. problem says, for clients, why the facts do not
 // fit; "" if they do.
 func (c *Command) call(f facts) (out call, problem string) {
-	for name, v := range f.Values {
-		switch v.(type) {
-		case string, bool, json.Number:
-		default:
-			return call{}, fmt.Sprintf("The value %q must be a text, a number or a boolean.", name)
-		}
+	if problem := wrongValue(f.Values); problem != "" {
+		return call{}, problem
 	}
 	out.args = slices.Clone(c.Run[:1])
 	for i, t := range c.args {
@@ -213,6 +209,17 @@ func (c *Command) call(f facts) (out call, problem string) {
 	}
 	out.env = append(out.env, "LONGHAUL_TASK_ID="+f.TaskID, "LONGHAUL_KEY="+f.Key)
 	return out, ""
+}
+
+func wrongValue(values map[string]any) (problem string) {
+	for name, v := range values {
+		switch v.(type) {
+		case string, bool, json.Number:
+		default:
+			return fmt.Sprintf("The value %q must be a text, a number or a boolean.", name)
+		}
+	}
+	return ""
 }
 
 const missingValueText = "The input of the task misses a value that the command needs."

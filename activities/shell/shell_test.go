@@ -17,7 +17,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
@@ -25,6 +24,7 @@ import (
 	"longhaul/activities"
 	"longhaul/activities/executortest"
 	"longhaul/activities/shell"
+	"longhaul/internal/test"
 	"longhaul/internal/tracing"
 )
 
@@ -51,19 +51,14 @@ commands:
 
 func load(t *testing.T, text string) (map[string]*shell.Command, error) {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "commands.yaml")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	path := test.File(t, "commands.yaml", text)
 	return shell.Load(path)
 }
 
 func executor(t *testing.T) shell.Executor {
 	t.Helper()
 	commands, err := load(t, file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return shell.Executor{Commands: commands}
 }
 
@@ -108,9 +103,7 @@ func TestExecutor_Execute(t *testing.T) {
 		for _, text := range []string{"result one", "result two"} {
 			w.Results = append(w.Results, activities.Result{Artifacts: []a2a.Artifact{{Parts: []a2a.Part{a2a.TextPart(text)}}}})
 		}
-		if diff := cmp.Diff(tt.want, outcome(e.Execute(t.Context(), w, nil))); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", tt.input, diff)
-		}
+		test.Equal(t, tt.input, tt.want, outcome(e.Execute(t.Context(), w, nil)))
 	}
 }
 
@@ -153,9 +146,7 @@ func TestExecutor_Execute_work(t *testing.T) {
 	if err != nil || json.Unmarshal(got.Artifacts[0].Parts[0].Data, &seen) != nil {
 		t.Fatalf("%+v, %v", got, err)
 	}
-	if diff := cmp.Diff(w, seen); diff != "" {
-		t.Errorf("work (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "work", w, seen)
 }
 
 // Each task has an empty directory, which is removed.
@@ -164,9 +155,7 @@ func TestExecutor_Execute_directory(t *testing.T) {
 	var seen []string
 	for range 2 {
 		got, err := e.Execute(t.Context(), task(`{"command":"where"}`), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		dir := strings.TrimSpace(*got.Artifacts[0].Parts[0].Text)
 		if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%s after the task: %v", dir, err)
@@ -220,9 +209,7 @@ func TestExecutor_Execute_children(t *testing.T) {
 func openPipe(t *testing.T) (path string, ended <-chan error) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "pipe")
-	if err := syscall.Mkfifo(path, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, syscall.Mkfifo(path, 0o600))
 	read := make(chan error, 1)
 	go func() {
 		_, err := os.ReadFile(path)
@@ -263,31 +250,23 @@ func TestExecutor_killed(t *testing.T) {
 		t.Fatal("the program has ended")
 	}
 	pipe := filepath.Join(t.TempDir(), "pipe")
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, syscall.Mkfifo(pipe, 0o600))
 	p := exec.Command(os.Args[0], "-test.run=^TestExecutor_killed$")
 	p.Env = append(os.Environ(), workerPipe+"="+pipe)
 	out, err := p.StdoutPipe()
 	if err == nil {
 		err = p.Start()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	f, err := os.Open(pipe) // waits for the program
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	defer f.Close()
 	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "guarded\n" {
 		t.Fatal(line, err)
 	}
 	_ = p.Process.Kill()
 	_ = p.Wait()
-	if err := f.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, f.SetReadDeadline(time.Now().Add(20*time.Second)))
 	if _, err := io.ReadAll(f); err != nil { // until no program has it open
 		t.Error(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"longhaul/activities/executortest"
 	"longhaul/activities/webhook"
 	"longhaul/internal/egress"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -116,18 +117,12 @@ func newExecutor(t *testing.T) (webhook.Executor, *server) {
 	t.Cleanup(func() { close(s.over) })
 	file := filepath.Join(t.TempDir(), "endpoints.yaml")
 	text := fmt.Sprintf("endpoints:\n  one:\n    url: %s/tasks\n    cancel: true\n    headers: {Authorization: 'Bearer ${TOKEN}'}\n", listening.URL)
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, os.WriteFile(file, []byte(text), 0o600))
 	sender, err := egress.New(egress.Config{AllowPrivate: true, MaxAnswer: 2 * executortest.LargeResult})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	t.Cleanup(sender.Close)
 	endpoints, err := webhook.Load(file, environment, sender.CheckURL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return webhook.Executor{Endpoints: endpoints, Sender: sender}, s
 }
 
@@ -246,9 +241,7 @@ func TestExecutor_wakesEarly(t *testing.T) {
 	w := work("later")
 	w.Key, w.Round = "key", 1
 	first, err := e.Execute(t.Context(), w, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	delete(s.seen, "key")
 	w.Memo, w.Leg = first.Memo, 1
 	out, err := e.Execute(t.Context(), w, nil)
@@ -273,10 +266,7 @@ func TestLoad_refuses(t *testing.T) {
 		"endpoints: {one: {url: 'https://example.com', timeout: 61m}}":                  "must be at most 1h0m0s: a service that needs longer answers 202",
 		"endpoints: {one: {url: 'https://example.com', retries: 3}}":                    `endpoints.yaml:1: member "retries" is unknown; the members are url, headers, timeout, wait, cancel`,
 	} {
-		file := filepath.Join(t.TempDir(), "endpoints.yaml")
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		file := test.File(t, "endpoints.yaml", text)
 		_, err := webhook.Load(file, environment, func(rawURL string) error {
 			if strings.HasPrefix(rawURL, "http:") {
 				return fmt.Errorf("denied")

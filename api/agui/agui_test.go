@@ -2,14 +2,14 @@ package agui_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/a2a"
 	"longhaul/api/agui"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -17,21 +17,15 @@ import (
 func TestJoined(t *testing.T) {
 	own := `[{"id":"hello","role":"x"},{"id":"u1","role":"x"},{"id":"local","role":"x"},{"id":"u2","role":"x"}]`
 	raw, err := agui.Joined([]byte(own), "u1", "a1", "u2", "a2")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	var list []struct{ ID, Role string }
-	if err := json.Unmarshal(raw, &list); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, json.Unmarshal(raw, &list))
 	var got []string
 	for _, m := range list {
 		got = append(got, m.ID+" "+m.Role)
 	}
 	want := []string{"hello x", "u1 x", "a1 assistant", "local x", "u2 x", "a2 assistant"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("messages mismatch (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "messages", want, got)
 }
 
 // A client that continues at any event gets the others, and nothing twice.
@@ -51,9 +45,7 @@ func TestFeed_continues(t *testing.T) {
 	}
 	frames := func(f *agui.Feed) []string {
 		text, err := f.Take()
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		return strings.SplitAfter(strings.TrimSuffix(text, "\n\n"), "\n\n")
 	}
 	whole, _ := agui.NewFeed("")
@@ -73,9 +65,7 @@ func TestFeed_continues(t *testing.T) {
 		check(t, events)
 		text := strings.Join(events, "")
 		for _, delta := range []string{`"delta":"a"`, `"delta":"b"`} {
-			if strings.Count(text, delta) != 1 {
-				t.Errorf("continued after event %d: %s is there %d times", n, delta, strings.Count(text, delta))
-			}
+			test.Is(t, fmt.Sprintf("continued after event %d: %s is times", n, delta), 1, strings.Count(text, delta))
 		}
 	}
 }
@@ -90,9 +80,7 @@ func check(t *testing.T, frames []string) {
 			continue
 		}
 		var e struct{ Type, MessageID, StepName string }
-		if err := json.Unmarshal([]byte(data), &e); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, json.Unmarshal([]byte(data), &e))
 		kind, is, _ := strings.Cut(strings.TrimPrefix(e.Type, "TEXT_"), "_")
 		key := kind + e.MessageID + e.StepName
 		switch is {

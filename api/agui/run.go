@@ -168,27 +168,11 @@ func (r *Run) send(ctx context.Context, repeated bool) (task string, answer *a2a
 func (r *Run) resume(ctx context.Context) (task string, _ *a2a.Message, err error) {
 	var do []func() error
 	for _, e := range r.in.Resume {
-		g, err := r.service.Gates.GetInterrupt(ctx, r.call, e.ID)
-		switch {
-		case err != nil:
+		root, f, err := r.taking(ctx, e)
+		if err != nil {
 			return "", nil, err
-		case g.ContextID != r.in.ThreadID:
-			return "", nil, call.InvalidField("threadId", "is not that of the interrupt "+e.ID)
-		case e.Status == "cancelled" && !g.Open: // nothing is left to do
-		case e.Status == "cancelled" && !g.Gate.Allows(opt.Reject):
-			do = append(do, func() error {
-				_, err := r.service.TaskWork.CancelTask(ctx, r.call, read.TaskParams{ID: g.TaskID})
-				return err
-			})
-		default:
-			p, err := e.answer(r.call, &g.Gate)
-			if err != nil {
-				return "", nil, err
-			}
-			do = append(do, func() error { return r.answer(ctx, p) })
 		}
-		ref, _ := opt.ParseID(g.TaskID)
-		task = opt.RootID(ref.ObjectiveID, ref.Attempt)
+		task, do = root, append(do, f)
 	}
 	for _, f := range do {
 		if err := f(); err != nil {
@@ -196,6 +180,29 @@ func (r *Run) resume(ctx context.Context) (task string, _ *a2a.Message, err erro
 		}
 	}
 	return task, nil, nil
+}
+
+// taking returns the root task of an interrupt, and what takes a reply to it.
+func (r *Run) taking(ctx context.Context, e reply) (root string, do func() error, err error) {
+	g, err := r.service.Gates.GetInterrupt(ctx, r.call, e.ID)
+	if err != nil {
+		return "", nil, err
+	}
+	ref, _ := opt.ParseID(g.TaskID)
+	root = opt.RootID(ref.ObjectiveID, ref.Attempt)
+	switch {
+	case g.ContextID != r.in.ThreadID:
+		return "", nil, call.InvalidField("threadId", "is not that of the interrupt "+e.ID)
+	case e.Status == "cancelled" && !g.Open:
+		return root, func() error { return nil }, nil // nothing is left to do
+	case e.Status == "cancelled" && !g.Gate.Allows(opt.Reject):
+		return root, func() error {
+			_, err := r.service.TaskWork.CancelTask(ctx, r.call, read.TaskParams{ID: g.TaskID})
+			return err
+		}, nil
+	}
+	p, err := e.answer(r.call, &g.Gate)
+	return root, func() error { return r.answer(ctx, p) }, err
 }
 
 func (r *Run) answer(ctx context.Context, p gate.AnswerParams) error {

@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
@@ -27,6 +26,7 @@ import (
 	"longhaul/api/service"
 	"longhaul/api/service/servicetest"
 	"longhaul/internal/signing"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/access"
 	"longhaul/opt/outbox"
@@ -128,9 +128,7 @@ func (s *site) link(t *testing.T, n int, change ...func(*outbox.AnswerLink)) str
 		f(&l)
 	}
 	token, err := s.links.Sign(l)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return "/answer/" + token
 }
 
@@ -160,9 +158,7 @@ func (s *site) post(t *testing.T, path string, form ...string) *httptest.Respons
 func (s *site) gates(t *testing.T) []*opt.Gate {
 	t.Helper()
 	v, err := s.world.Journal().Task(t.Context(), "acme", s.task, shown.TaskWant{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return v.Gates
 }
 
@@ -181,9 +177,7 @@ func (s *site) rename(t *testing.T, principal string) {
 func (s *site) result(t *testing.T) string {
 	t.Helper()
 	v, err := s.world.Journal().Task(t.Context(), "acme", s.task, shown.TaskWant{Artifacts: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	out := string(v.State)
 	for _, a := range v.Task.Artifacts {
 		out += ": " + a.Text()
@@ -219,9 +213,7 @@ func heading(w *httptest.ResponseRecorder) string {
 
 func want(t *testing.T, what string, w *httptest.ResponseRecorder, wanted string) {
 	t.Helper()
-	if got := heading(w); got != wanted {
-		t.Errorf("%s: %s, want %s", what, got, wanted)
-	}
+	test.Is(t, what, wanted, heading(w))
 }
 
 // Reading the page decides nothing: several times, by HEAD, or for a preview.
@@ -269,9 +261,7 @@ func TestPage_content(t *testing.T) {
 		"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff", "X-Robots-Tag": "noindex, nofollow",
 		"X-Frame-Options": "DENY", "Content-Type": "text/html; charset=utf-8",
 	} {
-		if got := w.Header().Get(name); got != value {
-			t.Errorf("%s is %q, want %q", name, got, value)
-		}
+		test.Is(t, name, value, w.Header().Get(name))
 	}
 	policy := w.Header().Get("Content-Security-Policy")
 	if !regexp.MustCompile(`^default-src 'none'; style-src 'sha256-[A-Za-z0-9+/]{43}='; form-action 'self'; frame-ancestors 'none'; base-uri 'none'$`).MatchString(policy) {
@@ -314,9 +304,7 @@ func TestPage_post(t *testing.T) {
 			s := begin(t, tc.gate)
 			w := s.post(t, s.link(t, 1), tc.form...)
 			want(t, "page", w, tc.page)
-			if got := s.result(t); got != tc.want {
-				t.Errorf("the task is %q, want %q", got, tc.want)
-			}
+			test.Is(t, "the task", tc.want, s.result(t))
 		})
 	}
 }
@@ -336,9 +324,7 @@ func answersOnce(t *testing.T, repeats call.Idempotency) {
 	for _, question := range []string{"Why?", "Why?", "How?"} {
 		want(t, question, s.post(t, path, "action", "ask", "question", question), "200 Your question was added")
 	}
-	if n := len(s.gates(t)[0].Exchanges); n != 2 {
-		t.Errorf("%d questions, want 2", n)
-	}
+	test.Is(t, "questions", 2, len(s.gates(t)[0].Exchanges))
 	want(t, "accept", s.post(t, path, "action", "accept"), "200 Thank you, your answer was recorded")
 	want(t, "the same", s.post(t, path, "action", "accept"), "200 Thank you, your answer was recorded")
 	want(t, "another", s.post(t, path, "action", "reject"), "409 This link was used before")
@@ -445,9 +431,7 @@ func TestPage_votes(t *testing.T) {
 // without their tokens.
 func TestPage_refused(t *testing.T) {
 	other, err := signing.NewLinks(nil, bytes.Repeat([]byte{2}, 32))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	restricted := approval()
 	restricted.Responders = &opt.Responders{Groups: []string{"leads"}}
 	guarded := approval()
@@ -521,9 +505,7 @@ func TestPage_revoked(t *testing.T) {
 				if k.Principal == "" {
 					k.Principal = "ann"
 				}
-				if err := s.world.Journal().APIKeys.AddAPIKey(t.Context(), k); err != nil {
-					t.Fatal(err)
-				}
+				test.OK(t, s.world.Journal().APIKeys.AddAPIKey(t.Context(), k))
 			}
 			path := s.link(t, 1)
 			if tc.page == refused {
@@ -536,9 +518,7 @@ func TestPage_revoked(t *testing.T) {
 
 func (s *site) cancel(t *testing.T) {
 	t.Helper()
-	if err := s.world.Cancel(t.Context(), opt.DerivedObjectiveID("acme", "carl", "m"), "carl", ""); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, s.world.Cancel(t.Context(), opt.DerivedObjectiveID("acme", "carl", "m"), "carl", ""))
 }
 
 // A decision about another object than the one that the notice showed is refused.
@@ -546,9 +526,7 @@ func TestPage_anotherObject(t *testing.T) {
 	s := begin(t, approval())
 	w := s.post(t, s.link(t, 1, func(l *outbox.AnswerLink) { l.ObjectDigest = "sha256:00" }), "action", "accept")
 	want(t, "page", w, "400 The answer cannot be used")
-	if got := s.result(t); got != "input-required" {
-		t.Errorf("the task is %q", got)
-	}
+	test.Is(t, "the task", "input-required", s.result(t))
 }
 
 // Only the page itself may send its form, as far as the browser says so.
@@ -661,7 +639,5 @@ func TestPage_concurrent(t *testing.T) {
 		first, other = other, first
 	}
 	want := map[string]int{first + " 200 Thank you, your answer was recorded": 10, other + " 409 This link was used before": 10}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("pages (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "pages", want, got)
 }

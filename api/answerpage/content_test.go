@@ -9,8 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/outbox"
 	"longhaul/opt/shown"
@@ -36,9 +35,7 @@ func TestPage_facts(t *testing.T) {
 	clock := func(after time.Duration) string { return at.Add(after).Format("2006-01-02 15:04 MST") }
 	about := []string{"Objective", "Go", "Asked for by", "carl", "Task", "Approve", "Without an answer"}
 	want := append(about, clock(time.Hour)+": reminders are sent", clock(2*time.Hour)+": it is accepted")
-	if diff := cmp.Diff(want, facts(s.serve(t, http.MethodGet, s.link(t, 1), "").Body.String())); diff != "" {
-		t.Errorf("facts (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "facts", want, facts(s.serve(t, http.MethodGet, s.link(t, 1), "").Body.String()))
 	for name, tc := range map[string]struct {
 		gate opt.Gate
 		want string
@@ -49,9 +46,7 @@ func TestPage_facts(t *testing.T) {
 	} {
 		s := begin(t, tc.gate)
 		got := facts(s.serve(t, http.MethodGet, s.link(t, 1), "").Body.String())
-		if last := got[len(got)-1]; last != tc.want {
-			t.Errorf("%s: %q, want %q", name, last, tc.want)
-		}
+		test.Is(t, name, tc.want, got[len(got)-1])
 	}
 }
 
@@ -71,9 +66,7 @@ func TestPage_order(t *testing.T) {
 		}
 	}
 	want := []string{`0 accept class="accept"`, "1 refine", "2 edit-accept", "3 ask", `4 reject class="reject"`}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("buttons (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "buttons", want, got)
 }
 
 // The input for an answer fits the schema, and says which values are allowed.

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"go.uber.org/zap"
@@ -16,6 +15,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/api/call"
 	"longhaul/api/callback"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -71,9 +71,7 @@ func TestPage_reads(t *testing.T) {
 				t.Fatalf("%d %s", w.Code, w.Body)
 			}
 			tt.want.ID, tt.want.TaskID, tt.want.Round = "k", "task", 2
-			if diff := cmp.Diff([]opt.Callback{tt.want}, f.got, cmpopts.EquateEmpty()); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			test.Equal(t, "got", []opt.Callback{tt.want}, f.got, cmpopts.EquateEmpty())
 			if f.caller.Tenant != "t" {
 				t.Errorf("the caller is %+v", f.caller)
 			}

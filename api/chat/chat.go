@@ -5,6 +5,7 @@ package chat
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -211,18 +212,20 @@ func (o outcome) text() string {
 		return "The answer cannot be used: " + o.fault.Violations[0].Description + "."
 	case call.Unsupported:
 		return gateform.Closed(o.fault)
-	case call.Unauthenticated:
-		return "Your account is not known here as one that may answer. Ask the operator to add it."
-	case call.Forbidden:
-		return "Others decide here. Your answer was not accepted."
-	case call.NotFound, call.TaskNotFound:
-		return "There is nothing to answer here any more: the work was removed, or it is not yours."
-	case call.RateLimited:
-		return "Too many requests. Try again in a moment."
-	case call.Unavailable:
-		return "It is not known whether your answer was recorded. The card changes if it was; if not, try again."
 	}
-	return "Something went wrong. Try again later."
+	return cmp.Or(refusals[o.fault.Kind], "Something went wrong. Try again later.")
+}
+
+const gone = "There is nothing to answer here any more: the work was removed, or it is not yours."
+
+// refusals are what a person reads about faults that say nothing of the answer.
+var refusals = map[call.Kind]string{
+	call.Unauthenticated: "Your account is not known here as one that may answer. Ask the operator to add it.",
+	call.Forbidden:       "Others decide here. Your answer was not accepted.",
+	call.NotFound:        gone,
+	call.TaskNotFound:    gone,
+	call.RateLimited:     "Too many requests. Try again in a moment.",
+	call.Unavailable:     "It is not known whether your answer was recorded. The card changes if it was; if not, try again.",
 }
 
 // replayFor is how long a request is known, which is longer than signatures are valid.

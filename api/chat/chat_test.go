@@ -25,6 +25,7 @@ import (
 	"longhaul/api/service/servicetest"
 	"longhaul/internal/chatapp"
 	"longhaul/internal/chatapp/teamstest"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/shown"
 )
@@ -177,9 +178,7 @@ func begin(t *testing.T, kind chatapp.Kind, gate opt.Gate) *site {
 func (s *site) press(action string) chatapp.Press {
 	p := chatapp.Press{Channel: "team", Gate: opt.GateID(s.task, 1), Action: action}
 	v, err := s.world.Journal().Task(s.t.Context(), "acme", s.task, shown.TaskWant{})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	test.OK(s.t, err)
 	if len(v.Gates) > 0 {
 		p.Digest = v.Gates[0].ObjectDigest
 	}
@@ -189,9 +188,7 @@ func (s *site) press(action string) chatapp.Press {
 // result returns the state of the task and what came of it.
 func (s *site) result() string {
 	v, err := s.world.Journal().Task(s.t.Context(), "acme", s.task, shown.TaskWant{Artifacts: true})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	test.OK(s.t, err)
 	out := string(v.State)
 	for _, a := range v.Task.Artifacts {
 		out += ": " + a.Text()
@@ -360,9 +357,7 @@ func TestPage_rules(t *testing.T) {
 				if text := d.shown(s, w); w.Code != http.StatusOK || !strings.Contains(text, tt.text) {
 					t.Errorf("the person reads %d %q, want %q", w.Code, text, tt.text)
 				}
-				if got := s.result(); got != tt.want {
-					t.Errorf("the task is %q, want %q", got, tt.want)
-				}
+				test.Is(t, "the task", tt.want, s.result())
 			})
 		}
 	}
@@ -522,9 +517,7 @@ func TestPage_teams(t *testing.T) {
 	if w := s.send(d.click(s, "U-ann", other)); !strings.Contains(w.Body.String(), "nothing to answer") {
 		t.Errorf("another tenant: %s", w.Body)
 	}
-	if got := s.result(); got != "input-required" {
-		t.Errorf("the task is %q", got)
-	}
+	test.Is(t, "the task", "input-required", s.result())
 }
 
 // A tenant's people cannot press buttons of another tenant's cards: the secret of the app of

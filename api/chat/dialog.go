@@ -2,6 +2,7 @@ package chat
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"longhaul/api/call"
@@ -29,6 +30,8 @@ const (
 	mostOptions   = 100
 )
 
+func isLong(option string) bool { return len([]rune(option)) > longestOption }
+
 // newDialog returns the dialog of a button at an open gate.
 func newDialog(b chatapp.Press, g *opt.Gate) (dialog, error) {
 	words := func(title, name, text string) dialog {
@@ -43,11 +46,8 @@ func newDialog(b chatapp.Press, g *opt.Gate) (dialog, error) {
 	case b.Action == chatapp.Answer && len(form.Questions) > 0:
 		d := dialog{title: "Answer"}
 		for i, q := range form.Questions {
-			for _, o := range q.Options {
-				if len([]rune(o)) > longestOption || len(q.Options) > mostOptions {
-					q.Options = nil
-					break
-				}
+			if len(q.Options) > mostOptions || slices.ContainsFunc(q.Options, isLong) {
+				q.Options = nil
 			}
 			d.inputs = append(d.inputs, input{answerName(i), q})
 		}

@@ -58,9 +58,8 @@ func (p slack) serve(ctx context.Context, c *call.Call, w http.ResponseWriter, r
 		w.WriteHeader(http.StatusConflict)
 		return
 	}
-	form, err := url.ParseQuery(string(body))
-	var in slackRequest
-	if err != nil || json.Unmarshal([]byte(form.Get("payload")), &in) != nil {
+	in, err := readSlack(body)
+	if err != nil {
 		w.WriteHeader(http.StatusBadRequest)
 		return
 	}
@@ -78,6 +77,14 @@ func (p slack) serve(ctx context.Context, c *call.Call, w http.ResponseWriter, r
 			p.reply(b, out.text())
 		}
 	}
+}
+
+func readSlack(body []byte) (in slackRequest, err error) {
+	form, err := url.ParseQuery(string(body))
+	if err == nil {
+		err = json.Unmarshal([]byte(form.Get("payload")), &in)
+	}
+	return in, err
 }
 
 // pressed returns the press in a request; ok is false if it is not ours.

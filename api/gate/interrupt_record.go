@@ -64,18 +64,24 @@ func (s Gates) record(ctx context.Context, c *call.Call, id string) (shown.GateR
 		r.Gate.Object = []a2a.Part{opt.EditedPart(r.Gate.ArtifactData)}
 	}
 	for i, reply := range r.Replies {
-		if reply.Reply == nil {
-			continue
+		if r.Replies[i].Reply, err = s.wholeReply(ctx, r.ObjectiveID, reply.Reply); err != nil {
+			return r, err
 		}
-		whole := *reply.Reply
-		for _, parts := range []*[]a2a.Part{&whole.Edited, &whole.Attached} {
-			if *parts, err = s.Read.Parts(ctx, r.ObjectiveID, *parts); err != nil {
-				return r, err
-			}
-		}
-		r.Replies[i].Reply = &whole
 	}
 	return r, nil
+}
+
+func (s Gates) wholeReply(ctx context.Context, objectiveID string, reply *opt.Reply) (_ *opt.Reply, err error) {
+	if reply == nil {
+		return nil, nil
+	}
+	whole := *reply
+	for _, parts := range []*[]a2a.Part{&whole.Edited, &whole.Attached} {
+		if *parts, err = s.Read.Parts(ctx, objectiveID, *parts); err != nil {
+			return nil, err
+		}
+	}
+	return &whole, nil
 }
 
 // gateBefore returns the gate with an id, at which the object of a task was sent back; nil for

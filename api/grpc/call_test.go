@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/a2aproject/a2a-go/v2/a2apb/v1"
-	"github.com/google/go-cmp/cmp"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
@@ -19,6 +18,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/api/card"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -60,28 +60,18 @@ func TestGetTask_sameAsJSON(t *testing.T) {
 		&a2apb.Part{Content: &a2apb.Part_Url{Url: "https://example.com/x"}, Metadata: fields(t, map[string]any{"k": "v"})},
 	)
 	sent, err := s.SendMessage(with(t, "a2a-extensions", a2a.ExtensionOPT), req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	id := sent.GetTask().GetId()
 	got, err := s.GetTask(with(t, "a2a-extensions", a2a.ExtensionOPT), &a2apb.GetTaskRequest{Id: id})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	want := &a2apb.Task{}
-	if err := protojson.Unmarshal(s.result(t, "GetTask", `{"id":"`+id+`"}`), want); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, protojson.Unmarshal(s.result(t, "GetTask", `{"id":"`+id+`"}`), want))
 	for name, task := range map[string]*a2apb.Task{"GetTask": got, "SendMessage": sent.GetTask()} {
-		if diff := cmp.Diff(want, task, protocmp.Transform()); diff != "" {
-			t.Errorf("%s mismatch (-JSON-RPC +gRPC):\n%s", name, diff)
-		}
+		test.Equal(t, name, want, task, protocmp.Transform())
 	}
 	message := proto.CloneOf(req.Message)
 	message.ContextId, message.TaskId = got.GetContextId(), id
-	if diff := cmp.Diff(message, got.GetHistory()[0], protocmp.Transform()); diff != "" {
-		t.Errorf("message mismatch (-sent +kept):\n%s", diff)
-	}
+	test.Equal(t, "message", message, got.GetHistory()[0], protocmp.Transform())
 	if got.GetMetadata().GetFields()["opt/v1/objective"].GetStructValue().GetFields()["name"].GetStringValue() != "It" {
 		t.Errorf("metadata %v", got.GetMetadata())
 	}
@@ -98,14 +88,10 @@ func TestGetTask_numbers(t *testing.T) {
 		t.Error("a strict reader takes it: nothing is tested")
 	}
 	list, err := s.ListTasks(with(t), &a2apb.ListTasksRequest{HistoryLength: proto.Int32(1)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	got := list.GetTasks()[0].GetHistory()[0].GetParts()[0].GetData().GetListValue().AsSlice()
 	want := []any{9007199254740992.0, "1e400", 0.1, 1.0, map[string]any{"a": 2.0}, "\ufffd"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("data mismatch (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "data", want, got)
 }
 
 func TestGetExtendedAgentCard(t *testing.T) {
@@ -117,16 +103,10 @@ func TestGetExtendedAgentCard(t *testing.T) {
 		c.Extended = &extended
 	})
 	card, err := s.GetExtendedAgentCard(with(t), &a2apb.GetExtendedAgentCardRequest{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	want := &a2apb.AgentCard{}
-	if err := protojson.Unmarshal(s.result(t, "GetExtendedAgentCard", `{}`), want); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, card, protocmp.Transform()); diff != "" {
-		t.Errorf("card mismatch (-JSON-RPC +gRPC):\n%s", diff)
-	}
+	test.OK(t, protojson.Unmarshal(s.result(t, "GetExtendedAgentCard", `{}`), want))
+	test.Equal(t, "card", want, card, protocmp.Transform())
 	listed := false
 	for _, i := range card.GetSupportedInterfaces() {
 		listed = listed || i.GetProtocolBinding() == "GRPC" && i.GetUrl() == "agent.example.com:443" && i.GetProtocolVersion() == "1.0"
@@ -166,9 +146,7 @@ func TestRefusedMethods(t *testing.T) {
 func fields(t *testing.T, m map[string]any) *structpb.Struct {
 	t.Helper()
 	s, err := structpb.NewStruct(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return s
 }
 

@@ -10,6 +10,8 @@ import (
 	"google.golang.org/grpc/encoding"
 	"google.golang.org/grpc/mem"
 	"google.golang.org/grpc/reflection/grpc_reflection_v1"
+
+	"longhaul/internal/test"
 )
 
 // raw is a codec that leaves answers as they come.
@@ -29,32 +31,22 @@ func TestAnswers_sameBytes(t *testing.T) {
 		var answer []byte
 		err := s.conn.Invoke(with(t), a2apb.A2AService_GetTask_FullMethodName, &a2apb.GetTaskRequest{Id: id}, &answer,
 			grpc.ForceCodecV2(raw{encoding.GetCodecV2("proto")}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		seen[string(answer)] = true
 	}
-	if len(seen) != 1 {
-		t.Errorf("50 answers have %d forms", len(seen))
-	}
+	test.Is(t, "50 answers have forms", 1, len(seen))
 }
 
 // Tools find out what the server has by reflection.
 func TestReflection(t *testing.T) {
 	s := newService(t)
 	stream, err := grpc_reflection_v1.NewServerReflectionClient(s.conn).ServerReflectionInfo(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	ask := func(req *grpc_reflection_v1.ServerReflectionRequest) *grpc_reflection_v1.ServerReflectionResponse {
 		t.Helper()
-		if err := stream.Send(req); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, stream.Send(req))
 		answer, err := stream.Recv()
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		return answer
 	}
 	var names []string
@@ -63,16 +55,12 @@ func TestReflection(t *testing.T) {
 		names = append(names, service.GetName())
 	}
 	want := "[grpc.health.v1.Health grpc.reflection.v1.ServerReflection lf.a2a.v1.A2AService]"
-	if got := fmt.Sprint(names); got != want {
-		t.Errorf("services %s, want %s", got, want)
-	}
+	test.Is(t, "services", want, fmt.Sprint(names))
 	file := ask(&grpc_reflection_v1.ServerReflectionRequest{MessageRequest: &grpc_reflection_v1.ServerReflectionRequest_FileContainingSymbol{
 		FileContainingSymbol: a2apb.A2AService_ServiceDesc.ServiceName,
 	}})
 	if files := file.GetFileDescriptorResponse().GetFileDescriptorProto(); len(files) == 0 || !strings.Contains(string(files[0]), "SendStreamingMessage") {
 		t.Errorf("the description of A2A is %v", file)
 	}
-	if err := stream.CloseSend(); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, stream.CloseSend())
 }

@@ -15,6 +15,7 @@ import (
 	"longhaul/api/card"
 	apigrpc "longhaul/api/grpc"
 	"longhaul/api/service"
+	"longhaul/internal/test"
 )
 
 type (
@@ -41,9 +42,7 @@ func newBare(t *testing.T) *fixture {
 func (s *fixture) open(t *testing.T, method, credential string) grpc.ClientStream {
 	t.Helper()
 	call, err := s.conn.NewStream(with(t, "authorization", credential), &grpc.StreamDesc{ClientStreams: true, ServerStreams: true}, method)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return call
 }
 

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"longhaul/a2a"
+	"longhaul/internal/test"
 )
 
 // The extensions are turned on and echoed in metadata of gRPC; what they have travels in that of A2A.
@@ -17,9 +18,7 @@ func TestExtensions_metadata(t *testing.T) {
 	all := a2a.JoinExtensions([]string{a2a.ExtensionBudget, a2a.ExtensionCancel, a2a.ExtensionStream})
 	in := func(uri string, members map[string]any) *structpb.Struct {
 		out, err := structpb.NewStruct(map[string]any{uri: members})
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		return out
 	}
 	of := func(m *structpb.Struct, uri string) map[string]*structpb.Value {
@@ -38,9 +37,7 @@ func TestExtensions_metadata(t *testing.T) {
 		t.Errorf("the task has %v", task.GetMetadata())
 	}
 	stream, err := s.SubscribeToTask(with(t, "a2a-extensions", all, "last-event-id", "1"), &a2apb.SubscribeToTaskRequest{Id: task.GetId()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	canceled, err := s.CancelTask(with(t, "a2a-extensions", all), &a2apb.CancelTaskRequest{
 		Id: task.GetId(), Metadata: in(a2a.ExtensionCancel, map[string]any{"reason": "Not needed."}),
 	})
@@ -50,9 +47,7 @@ func TestExtensions_metadata(t *testing.T) {
 	last := 1.0
 	for {
 		e, err := stream.Recv()
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		n := of(e.GetStatusUpdate().GetMetadata(), a2a.ExtensionStream)["sequence"].GetNumberValue()
 		if n <= last {
 			t.Fatalf("number %v follows on %v in %v", n, last, e)

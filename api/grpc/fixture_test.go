@@ -26,6 +26,7 @@ import (
 	"longhaul/api/message"
 	"longhaul/api/service"
 	"longhaul/api/service/servicetest"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -87,9 +88,7 @@ func (s *fixture) listen(t *testing.T) {
 	go func() { served <- s.grpc.Serve(l) }()
 	conn, err := grpc.NewClient("passthrough:///agent", grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return l.DialContext(ctx) }))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	s.conn, s.A2AServiceClient = conn, a2apb.NewA2AServiceClient(conn)
 	t.Cleanup(func() {
 		_ = conn.Close()
@@ -124,9 +123,7 @@ func said(id, text string) *a2apb.SendMessageRequest {
 func (s *fixture) send(t *testing.T, id, text string) *a2apb.Task {
 	t.Helper()
 	answer, err := s.SendMessage(with(t), said(id, text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return answer.GetTask()
 }
 

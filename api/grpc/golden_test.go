@@ -23,6 +23,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoregistry"
 
 	"longhaul/api/card"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -77,14 +78,10 @@ func TestGolden(t *testing.T) {
 	}
 	const file = "testdata/golden.txt"
 	if *update {
-		if err := os.WriteFile(file, []byte(got.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, os.WriteFile(file, []byte(got.String()), 0o644))
 	}
 	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	if diff := cmp.Diff(string(want), got.String()); diff != "" {
 		t.Errorf("%s mismatch (-want +got):\n%s\nif that is meant: GOWORK=off go test ./api ./api/grpc -run Golden -args -update", file, diff)
 	}
@@ -98,9 +95,7 @@ func (s *fixture) golden(t *testing.T, method, request string) string {
 		request = strings.ReplaceAll(request, "U("+id+")", strings.TrimPrefix(opt.DerivedObjectiveID("acme", "ann", id), "obj-"))
 	}
 	whole := newMessage(t, m.Input())
-	if err := protojson.Unmarshal([]byte(request), whole); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, protojson.Unmarshal([]byte(request), whole))
 	var order []string
 	asked := map[string][]string{}
 	ask := func(how string) {
@@ -122,9 +117,7 @@ func (s *fixture) golden(t *testing.T, method, request string) string {
 func newMessage(t *testing.T, of protoreflect.MessageDescriptor) proto.Message {
 	t.Helper()
 	typ, err := protoregistry.GlobalTypes.FindMessageByName(of.FullName())
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return typ.New().Interface()
 }
 
@@ -198,9 +191,7 @@ func substitutes(f protoreflect.FieldDescriptor, v protoreflect.Value) []substit
 func (s *fixture) answer(t *testing.T, m protoreflect.MethodDescriptor, request proto.Message) string {
 	t.Helper()
 	stream, err := s.conn.NewStream(with(t), &grpc.StreamDesc{ServerStreams: true}, fmt.Sprintf("/%s/%s", m.Parent().FullName(), m.Name()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	if err := stream.SendMsg(request); err != nil && err != io.EOF {
 		t.Fatal(err)
 	}
@@ -226,12 +217,8 @@ var pageToken = regexp.MustCompile(`"nextPageToken":"[^"]+"`)
 func compact(t *testing.T, m proto.Message) string {
 	t.Helper()
 	text, err := protojson.Marshal(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	var b bytes.Buffer
-	if err := json.Compact(&b, text); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, json.Compact(&b, text))
 	return pageToken.ReplaceAllString(b.String(), `"nextPageToken":"TOKEN"`)
 }

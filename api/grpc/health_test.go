@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/status"
 
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -73,9 +74,7 @@ func watchHealth(t *testing.T, s *fixture, service string) (
 ) {
 	t.Helper()
 	stream, err := grpc_health_v1.NewHealthClient(s.conn).Watch(t.Context(), &grpc_health_v1.HealthCheckRequest{Service: service})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return stream, func(want grpc_health_v1.HealthCheckResponse_ServingStatus) {
 		t.Helper()
 		if got, err := stream.Recv(); err != nil || got.GetStatus() != want {

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/a2aproject/a2a-go/v2/a2apb/v1"
-	"github.com/google/go-cmp/cmp"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -15,6 +14,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/api/call"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -26,9 +26,7 @@ func wantFault(t *testing.T, name string, err error, code codes.Code, reason str
 	for _, d := range s.Details() {
 		if info, ok := d.(*errdetails.ErrorInfo); ok {
 			got = info.GetReason()
-			if info.GetDomain() != "a2a-protocol.org" {
-				t.Errorf("%s: domain is %q", name, info.GetDomain())
-			}
+			test.Is(t, name+": domain", "a2a-protocol.org", info.GetDomain())
 		}
 	}
 	if s.Code() != code || got != reason {
@@ -64,9 +62,7 @@ func TestFaults(t *testing.T) {
 			fields = append(fields, v.GetField()+" "+v.GetDescription())
 		}
 	}
-	if diff := cmp.Diff([]string{"message.role is required", "message.parts must contain at least one part"}, fields); diff != "" {
-		t.Errorf("violations mismatch (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "violations", []string{"message.role is required", "message.parts must contain at least one part"}, fields)
 	s.world.Down(opt.ErrUnavailable)
 	later := wantFault(t, "unavailable", send(func(*a2apb.Message) {}), codes.Unavailable, "UNAVAILABLE")
 	if retry, ok := later.Details()[1].(*errdetails.RetryInfo); !ok || retry.GetRetryDelay().GetSeconds() != 2 {
@@ -116,9 +112,7 @@ func TestExtensions(t *testing.T) {
 	}
 	ctx := with(t, "a2a-extensions", "urn:other, urn:must", "a2a-extensions", a2a.ExtensionOPT)
 	answer, err := s.SendMessage(ctx, said("m", "write"), grpc.Header(&head))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	if got := head.Get("a2a-extensions"); len(got) != 1 || got[0] != a2a.ExtensionOPT+", urn:must" {
 		t.Errorf("extensions %q", got)
 	}
@@ -126,9 +120,7 @@ func TestExtensions(t *testing.T) {
 		t.Errorf("metadata %v", answer.GetTask().GetMetadata())
 	}
 	stream, err := s.SendStreamingMessage(with(t, "a2a-extensions", "urn:must"), said("m2", "slow"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	if head, err = stream.Header(); err != nil || head.Get("a2a-extensions")[0] != "urn:must" || head.Get("a2a-version")[0] != "1.0" {
 		t.Errorf("header %v, error %v", head, err)
 	}
@@ -180,7 +172,5 @@ func TestLog(t *testing.T) {
 		"requestId": "req-7", "method": "GetTask", "tenant": "acme", "principal": "ann",
 		"code": int64(-32001), "path": "/lf.a2a.v1.A2AService/GetTask", "outcome": "NOT_FOUND",
 	}
-	if diff := cmp.Diff(want, entry); diff != "" {
-		t.Errorf("log mismatch (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "log", want, entry)
 }

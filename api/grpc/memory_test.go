@@ -19,6 +19,8 @@ import (
 	"google.golang.org/grpc/encoding"
 	"google.golang.org/grpc/encoding/gzip"
 	"google.golang.org/grpc/status"
+
+	"longhaul/internal/test"
 )
 
 // A stall is a connection whose streams begin a message and do not end it.
@@ -38,9 +40,7 @@ type stall struct {
 func newStall(t *testing.T, addr string) *stall {
 	t.Helper()
 	conn, err := net.Dial("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	s := &stall{conn: conn, frame: http2.NewFramer(conn, conn), window: map[uint32]int{}, whole: 65535, closed: map[uint32]bool{}}
 	s.change = sync.NewCond(&s.mu)
@@ -48,9 +48,7 @@ func newStall(t *testing.T, addr string) *stall {
 	if err == nil {
 		err = s.frame.WriteSettings()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	go s.read()
 	return s
 }
@@ -165,9 +163,7 @@ func TestMemory_stalledStreams(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newService(t, func(c *config) { c.MaxMessage, c.Authenticate = 0, callerOf })
 			l, err := net.Listen("tcp", "127.0.0.1:0")
-			if err != nil {
-				t.Fatal(err)
-			}
+			test.OK(t, err)
 			go func() { _ = s.grpc.Serve(l) }()
 			before := memory()
 			for range streams / perConn {
@@ -233,16 +229,12 @@ func (c *tallied) Decompress(r io.Reader) (io.Reader, error) {
 func TestConnections(t *testing.T) {
 	s := newService(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	go func() { _ = s.grpc.Serve(l) }()
 	var open []net.Conn
 	for i := range 300 {
 		conn, err := net.Dial("tcp", l.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		defer conn.Close()
 		if _, err := conn.Read(make([]byte, 1)); err != nil {
 			if i < 256 {
@@ -252,7 +244,5 @@ func TestConnections(t *testing.T) {
 		}
 		open = append(open, conn)
 	}
-	if len(open) != 256 {
-		t.Errorf("one address has %d connections, want 256", len(open))
-	}
+	test.Is(t, "one address connections", 256, len(open))
 }

@@ -13,12 +13,12 @@ import (
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2apb/v1"
-	"github.com/google/go-cmp/cmp"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
 	"longhaul/api/call"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -57,18 +57,12 @@ func rest(stream grpc.ServerStreamingClient[a2apb.StreamResponse]) (events []str
 func TestStreams(t *testing.T) {
 	s := newService(t)
 	sending, err := s.SendStreamingMessage(with(t), said("m", "slow"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	first, err := sending.Recv()
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	id := first.GetTask().GetId()
 	watching, err := s.SubscribeToTask(with(t), &a2apb.SubscribeToTaskRequest{Id: id})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	if e, err := watching.Recv(); err != nil || brief(e) != "task working" {
 		t.Errorf("a subscription begins with %v, error %v", e, err)
 	}
@@ -84,17 +78,14 @@ func TestStreams(t *testing.T) {
 	s.finish(id)
 	got, err := rest(watching)
 	want := []string{"input_required", "working", "1-0-post append=false last=false", "1-0-post append=true last=true", "completed"}
-	if diff := cmp.Diff(want, got); diff != "" || err != nil {
-		t.Errorf("error %v; events mismatch (-want +got):\n%s", err, diff)
-	}
+	test.OK(t, err)
+	test.Equal(t, "events", want, got)
 }
 
 func TestStream_ofAMessage(t *testing.T) {
 	s := newService(t)
 	stream, err := s.SendStreamingMessage(with(t), said("m", "hello"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	if got, err := rest(stream); err != nil || fmt.Sprint(got) != "[message Hello.]" {
 		t.Errorf("events %q, error %v", got, err)
 	}
@@ -114,9 +105,7 @@ func TestStream_refused(t *testing.T) {
 func (s *fixture) follow(t *testing.T, id string) grpc.ServerStreamingClient[a2apb.StreamResponse] {
 	t.Helper()
 	stream, err := s.SubscribeToTask(with(t), &a2apb.SubscribeToTaskRequest{Id: id})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	if _, err := stream.Recv(); err != nil {
 		t.Fatal(err)
 	}
@@ -173,9 +162,7 @@ func TestStream_clientGoes(t *testing.T) {
 	})
 	ctx, cancel := context.WithCancel(with(t))
 	stream, err := s.SendStreamingMessage(ctx, said("m", "slow"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	if _, err := stream.Recv(); err != nil {
 		t.Fatal(err)
 	}
@@ -210,9 +197,7 @@ func TestStreams_callerRefused(t *testing.T) {
 	ctx, cancel := context.WithTimeout(with(t), 20*time.Second)
 	defer cancel()
 	stream, err := s.SubscribeToTask(ctx, &a2apb.SubscribeToTaskRequest{Id: task.GetId()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	if _, err := stream.Recv(); err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"go.uber.org/zap"
 
 	"longhaul/a2a"
@@ -26,6 +25,7 @@ import (
 	"longhaul/api/message"
 	"longhaul/api/service"
 	"longhaul/api/service/servicetest"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -69,10 +69,7 @@ func inAcme(text string) string {
 
 func load(t *testing.T, text string) ([]hook.Trigger, error) {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "triggers.yaml")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	path := test.File(t, "triggers.yaml", text)
 	list, err := hook.Load(path, env)
 	if err != nil {
 		err = fmt.Errorf("%s", strings.ReplaceAll(err.Error(), filepath.Dir(path)+"/", ""))
@@ -116,9 +113,7 @@ func (s strict) Stream(call.Caller) (func(), error) { return func() {}, nil }
 func begin(t *testing.T, file string, wrong call.Quota) *site {
 	t.Helper()
 	list, err := load(t, file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	s := &site{t: t, agent: &agent{}, world: servicetest.New(t, servicetest.Config{})}
 	operations := service.New(service.Config{
 		Engine: s.world, Journal: s.world.Journal(), Pushes: s.world.Journal().Pushes, Watch: s.world.Watch, Agent: s.agent, Card: card.Info{Name: "Longhaul"},
@@ -151,9 +146,7 @@ func (s *site) begins(name string, h headers, body string) *opt.Objective {
 		s.t.Fatalf("%s: %d %s", name, status, answer)
 	}
 	o, err := s.world.Journal().Objective(s.t.Context(), "acme", got.TaskID)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	test.OK(s.t, err)
 	return o
 }
 
@@ -201,9 +194,7 @@ func TestPage_starts(t *testing.T) {
 		o := s.begins(tt.name, tt.header, tt.body)
 		skill, _ := s.agent.got.Metadata.String(opt.KeySkill)
 		got := strings.Join([]string{o.Tenant, o.Principal, s.agent.got.ContextID, skill, s.agent.got.Text(), o.MessageID}, "|")
-		if diff := cmp.Diff(tt.want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
-		}
+		test.Equal(t, tt.name, tt.want, got)
 	}
 }
 
@@ -277,13 +268,9 @@ func TestPage_once(t *testing.T) {
 	h, body := gitHub("d", pull), pull
 	before := s.begins("pulls", h, body).ID
 	list, err := load(t, strings.Replace(file, "Review {{", "Look at {{", 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	s.page.Replace(list)
-	if after := s.begins("pulls", h, body).ID; after != before {
-		t.Errorf("after a change of the template the task is %s, not %s", after, before)
-	}
+	test.Is(t, "after a change of the template the task", before, s.begins("pulls", h, body).ID)
 }
 
 // away is an engine that cannot be reached.
@@ -302,17 +289,13 @@ func TestPage_golden(t *testing.T) {
 		t.Errorf("the example of GitHub: %d", status)
 	}
 	list, err := load(t, file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	at := hook.New(hook.Config{Calls: call.New(call.Config{Log: zap.NewNop()}), Messages: away{}, Triggers: list, Now: func() time.Time { return time.Unix(1700000299, 0) }})
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(invoice))
 	r.Header.Set("Stripe-Signature", "t=1700000000,v1=bd5b5409e0dc2d66956d2ebc2f38d4706aac8afa8d532c1f7b7dee28d705f260")
 	w := httptest.NewRecorder()
 	at.Serve(&call.Call{}, w, r, "paid")
-	if w.Code != http.StatusServiceUnavailable {
-		t.Errorf("a signature of Stripe: %d", w.Code)
-	}
+	test.Is(t, "a signature of Stripe", http.StatusServiceUnavailable, w.Code)
 }
 
 // A request that the sender has not signed is refused without a reason, as one for a trigger that
@@ -448,8 +431,6 @@ func TestLoad_documentation(t *testing.T) {
 		{"forms", `{"text":"Hello"}`, bearer, "Hello"},
 	} {
 		s.begins(tt.name, tt.header, tt.body)
-		if got := s.agent.got.Text(); got != tt.want {
-			t.Errorf("%s: the message is %q, want %q", tt.name, got, tt.want)
-		}
+		test.Is(t, tt.name+": the message", tt.want, s.agent.got.Text())
 	}
 }

@@ -135,6 +135,10 @@ func (t *Trigger) prepare(env opfile.Env) error {
 	if t.Message == "" {
 		fail("message: is required")
 	}
+	return errors.Join(append(wrong, t.parseTexts()...)...)
+}
+
+func (t *Trigger) parseTexts() (wrong []error) {
 	for _, of := range []struct {
 		name, text string
 		to         **template.Template
@@ -144,11 +148,11 @@ func (t *Trigger) prepare(env opfile.Env) error {
 		}
 		made, err := parse(of.name, of.text)
 		if err != nil {
-			fail("%s: %w", of.name, err)
+			wrong = append(wrong, fmt.Errorf("%s: %w", of.name, err))
 		}
 		*of.to = made
 	}
-	return errors.Join(wrong...)
+	return wrong
 }
 
 // parse reads a template, and refuses members that no event has. Those of its body are not known.

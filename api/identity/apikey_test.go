@@ -9,11 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/a2a"
 	"longhaul/api/call"
 	"longhaul/api/identity"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/access"
 )
@@ -27,9 +26,8 @@ func TestAuthenticate_key(t *testing.T) {
 	for _, header := range [][]string{{"Authorization", "Bearer " + text}, {"Authorization", "bearer  " + text}, {"X-API-Key", text}} {
 		for range 2 { // also from the cache
 			got, err := f.Authenticate(request(t, header...))
-			if diff := cmp.Diff(want, got); err != nil || diff != "" {
-				t.Errorf("%s: error %v, caller mismatch (-want +got):\n%s", header[0], err, diff)
-			}
+			test.OK(t, err)
+			test.Equal(t, header[0]+": caller", want, got)
 		}
 		wantStatus(t, header[0], f.calls(t, header...), http.StatusOK, 0)
 	}
@@ -42,9 +40,7 @@ func TestAuthenticate_sameRefusal(t *testing.T) {
 	f := newFixture(t, identity.Config{})
 	good, _ := f.key(t)
 	revoked, k := f.key(t)
-	if err := f.journal.APIKeys.RevokeAPIKey(t.Context(), k.ID, a2a.At(f.clock.Now())); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, f.journal.APIKeys.RevokeAPIKey(t.Context(), k.ID, a2a.At(f.clock.Now())))
 	expired, _ := f.key(t, func(k *access.APIKey) { k.ExpiresAt = a2a.At(f.clock.Now()) })
 	parts := strings.Split(good, "_")
 	want := f.calls(t)
@@ -68,9 +64,7 @@ func TestAuthenticate_sameRefusal(t *testing.T) {
 		"two keys":         {"X-API-Key", good, "X-API-Key", good},
 		"cookies":          {"Cookie", "longhaul_session=" + good + "; __Host-longhaul_session=" + good},
 	} {
-		if diff := cmp.Diff(want, f.calls(t, headers...)); diff != "" {
-			t.Errorf("%s: answers mismatch (-want +got):\n%s", name, diff)
-		}
+		test.Equal(t, name+": answers", want, f.calls(t, headers...))
 	}
 	f.wantNoSecrets(t, parts[2], revoked, expired)
 }
@@ -85,9 +79,7 @@ func TestAuthenticate_revoked(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := f.journal.APIKeys.RevokeAPIKey(t.Context(), k.ID, a2a.At(f.clock.Now())); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, f.journal.APIKeys.RevokeAPIKey(t.Context(), k.ID, a2a.At(f.clock.Now())))
 	f.clock.move(time.Second)
 	if _, err := f.Authenticate(request(t, "X-API-Key", short)); err == nil {
 		t.Error("an expired key is accepted")
@@ -106,9 +98,7 @@ func TestAuthenticate_keysUnavailable(t *testing.T) {
 	if _, err := a.Authenticate(request(t, "X-API-Key", text)); !errors.Is(err, opt.ErrUnavailable) {
 		t.Errorf("error %v", err)
 	}
-	if err := f.journal.Close(); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, f.journal.Close())
 	wantStatus(t, "with a closed journal", f.calls(t, "X-API-Key", text), http.StatusServiceUnavailable, grpcUnavailable)
 }
 
@@ -173,9 +163,7 @@ func TestAuthenticate_flood(t *testing.T) {
 	if err := from(bad, good); err != nil {
 		t.Errorf("a key that was accepted, and is to be checked again: %v", err)
 	}
-	if err := f.journal.APIKeys.RevokeAPIKey(t.Context(), k.ID, a2a.At(f.clock.Now())); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, f.journal.APIKeys.RevokeAPIKey(t.Context(), k.ID, a2a.At(f.clock.Now())))
 	f.clock.move(3 * time.Second)
 	for range 20 {
 		_ = from(bad, "lh_x_y")
@@ -232,9 +220,7 @@ func TestAuthenticate_floodThroughProxy(t *testing.T) {
 		"a proxy of others names the client": {"192.0.2.1", "203.0.113.7", false},
 	} {
 		var fault *call.Fault
-		if got := errors.As(from(tc.sender, tc.forwarded, "lh_x_y"), &fault); got != tc.limited {
-			t.Errorf("%s: limited is %v, want %v", name, got, tc.limited)
-		}
+		test.Is(t, name+": limited", tc.limited, errors.As(from(tc.sender, tc.forwarded, "lh_x_y"), &fault))
 		fresh, _ := f.key(t)
 		if err := from(tc.sender, tc.forwarded, fresh); err != nil {
 			t.Errorf("%s: a fresh key: %v", name, err)

@@ -29,6 +29,7 @@ import (
 	"longhaul/api/call"
 	apigrpc "longhaul/api/grpc"
 	"longhaul/api/identity"
+	"longhaul/internal/test"
 )
 
 // An issuer makes certificates.
@@ -50,9 +51,7 @@ func newIssuer(t *testing.T) *issuer {
 func issue(t *testing.T, template x509.Certificate, by *issuer) tls.Certificate {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	template.SerialNumber = big.NewInt(1)
 	if template.NotAfter.IsZero() {
 		template.NotBefore, template.NotAfter = time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
@@ -62,13 +61,9 @@ func issue(t *testing.T, template x509.Certificate, by *issuer) tls.Certificate 
 		parent, signer = by.pair.Leaf, by.pair.PrivateKey.(*ecdsa.PrivateKey)
 	}
 	der, err := x509.CreateCertificate(rand.Reader, &template, parent, key.Public(), signer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	leaf, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}
 }
 
@@ -84,9 +79,7 @@ func (i *issuer) client(t *testing.T, template x509.Certificate) tls.Certificate
 func TestAuthenticate_certificate(t *testing.T) {
 	ours, theirs := newIssuer(t), newIssuer(t)
 	spiffe, err := url.Parse("spiffe://example.com/build")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	named := pkix.Name{CommonName: "Build"}
 	f := newFixture(t, identity.Config{Certificates: &identity.Certificates{Tenant: "acme", Scopes: []call.Scope{call.ReadRuns}}})
 	key, _ := f.key(t)
@@ -107,16 +100,12 @@ func TestAuthenticate_certificate(t *testing.T) {
 	} {
 		wantStatuses := map[bool][2]int{true: {http.StatusOK, int(codes.OK)}, false: {http.StatusUnauthorized, int(codes.Unauthenticated)}}[tc.principal != ""]
 		got := hosts.call(t, tc.certificate, tc.headers...)
-		if diff := cmp.Diff(wantStatuses, got); diff != "" {
-			t.Errorf("%s: statuses over HTTP and gRPC mismatch (-want +got):\n%s", tc.name, diff)
-		}
+		test.Equal(t, tc.name+": statuses over HTTP and gRPC", wantStatuses, got)
 		if tc.principal == "" {
 			continue
 		}
 		want := call.Caller{Tenant: "acme", Principal: tc.principal, Scopes: []call.Scope{call.ReadRuns}}
-		if diff := cmp.Diff(want, hosts.caller, cmp.FilterPath(func(p cmp.Path) bool { return p.String() == "Groups" }, cmp.Ignore())); diff != "" {
-			t.Errorf("%s: caller mismatch (-want +got):\n%s", tc.name, diff)
-		}
+		test.Equal(t, tc.name+": caller", want, hosts.caller, cmp.FilterPath(func(p cmp.Path) bool { return p.String() == "Groups" }, cmp.Ignore()))
 	}
 	for name, certificate := range map[string]tls.Certificate{
 		"of another authority": theirs.client(t, x509.Certificate{Subject: named}),
@@ -174,9 +163,7 @@ func secured(t *testing.T, f *fixture, clients *issuer) *host {
 	h.http.StartTLS()
 	t.Cleanup(h.http.Close)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	h.grpc = l.Addr().String()
 	s := apigrpc.New(apigrpc.Config{Service: f.service, Authenticate: f.Authenticate, TLS: cfg.Clone()})
 	served := make(chan error, 1)
@@ -207,9 +194,7 @@ func (h *host) call(t *testing.T, certificate tls.Certificate, headers ...string
 		statuses[0] = res.StatusCode
 	}
 	conn, err := grpc.NewClient(h.grpc, grpc.WithTransportCredentials(credentials.NewTLS(cfg)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	defer conn.Close()
 	ctx := metadata.AppendToOutgoingContext(t.Context(), "a2a-version", "1.0")
 	for i := 0; i+1 < len(headers); i += 2 {
@@ -238,9 +223,7 @@ func TestAuthenticate_namesApart(t *testing.T) {
 		}
 		got = append(got, caller.Principal)
 	}
-	if diff := cmp.Diff([]string{"ann", "oidc:ann", "cert:ann"}, got); diff != "" {
-		t.Errorf("principals mismatch (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "principals", []string{"ann", "oidc:ann", "cert:ann"}, got)
 	if _, err := f.Authenticate(request(t, "Authorization", "Bearer "+p.token(f, fields{"sub": ""}))); err == nil {
 		t.Error("a token without a name is accepted")
 	}

@@ -29,6 +29,7 @@ import (
 	"longhaul/api/service"
 	"longhaul/api/service/servicetest"
 	"longhaul/internal/journal"
+	"longhaul/internal/test"
 	"longhaul/opt/access"
 )
 
@@ -90,9 +91,7 @@ func (f *fixture) listen(t *testing.T, s *apigrpc.Server) {
 	go func() { served <- s.Serve(l) }()
 	conn, err := grpc.NewClient("passthrough:///agent", grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return l.DialContext(ctx) }))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	f.grpc = a2apb.NewA2AServiceClient(conn)
 	t.Cleanup(func() {
 		_ = conn.Close()
@@ -113,9 +112,7 @@ func (f *fixture) key(t *testing.T, change ...func(*access.APIKey)) (text string
 		c(&k)
 	}
 	text = identity.NewKey(&k)
-	if err := f.journal.APIKeys.AddAPIKey(t.Context(), k); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, f.journal.APIKeys.AddAPIKey(t.Context(), k))
 	return text, k
 }
 
@@ -190,9 +187,7 @@ func (f *fixture) wantNoSecrets(t *testing.T, secrets ...string) {
 	}
 	for _, entry := range f.logs.All() {
 		line, err := zapcore.NewJSONEncoder(zap.NewProductionEncoderConfig()).EncodeEntry(entry.Entry, entry.Context)
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		for _, secret := range secrets {
 			if strings.Contains(line.String(), secret) {
 				t.Errorf("the log holds a secret: %s", line)

@@ -1,10 +1,12 @@
 package identity_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"longhaul/api/identity"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -13,8 +15,6 @@ func TestValidName(t *testing.T) {
 		"ann": true, "ann@example.com": true, "the longhaul:timer": true, "": false, " ": false, "a\nb": false, "\xff": false, strings.Repeat("x", 257): false,
 		opt.ByTimer: false, opt.OwnNames + "x": false,
 	} {
-		if got := identity.ValidName(name); got != want {
-			t.Errorf("%q: %v, want %v", name, got, want)
-		}
+		test.Is(t, fmt.Sprintf("%q", name), want, identity.ValidName(name))
 	}
 }

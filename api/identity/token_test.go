@@ -22,10 +22,10 @@ import (
 
 	"github.com/coreos/go-oidc/v3/oidc"
 	"github.com/coreos/go-oidc/v3/oidc/oidctest"
-	"github.com/google/go-cmp/cmp"
 
 	"longhaul/api/call"
 	"longhaul/api/identity"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -78,9 +78,7 @@ func (p *provider) rotate(t *testing.T, kid string) {
 func newRSA(t *testing.T) *rsa.PrivateKey {
 	t.Helper()
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return key
 }
 
@@ -133,9 +131,8 @@ func TestAuthenticate_token(t *testing.T) {
 			f := newFixture(t, p.accepts(tc.change))
 			for range 2 {
 				got, err := f.Authenticate(request(t, "Authorization", "Bearer "+p.token(f, tc.claims)))
-				if diff := cmp.Diff(tc.want, got); err != nil || diff != "" {
-					t.Errorf("error %v, caller mismatch (-want +got):\n%s", err, diff)
-				}
+				test.OK(t, err)
+				test.Equal(t, "caller", tc.want, got)
 			}
 		})
 	}
@@ -156,9 +153,7 @@ func TestAuthenticate_badToken(t *testing.T) {
 		return oidctest.SignIDToken(key, kid, oidc.RS256, p.claims(f, fields{"org": "acme"}))
 	}
 	der, err := x509.MarshalPKIXPublicKey(p.key.Public())
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	confused := part(`{"alg":"HS256","kid":"one"}`) + "." + parts[1]
 	mac := hmac.New(sha256.New, pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}))
 	mac.Write([]byte(confused))
@@ -188,9 +183,7 @@ func TestAuthenticate_badToken(t *testing.T) {
 	wantStatus(t, "no token", want, http.StatusUnauthorized, grpcUnknown)
 	secrets := []string{parts[2]}
 	for name, token := range tokens {
-		if diff := cmp.Diff(want, f.calls(t, "Authorization", "Bearer "+token)); diff != "" {
-			t.Errorf("%s: answers mismatch (-want +got):\n%s", name, diff)
-		}
+		test.Equal(t, name+": answers", want, f.calls(t, "Authorization", "Bearer "+token))
 		secrets = append(secrets, token)
 	}
 	f.wantNoSecrets(t, secrets...)
@@ -224,9 +217,7 @@ func TestAuthenticate_rotation(t *testing.T) {
 	for range 3 {
 		wantStatus(t, "the first key", f.calls(t, "Authorization", "Bearer "+old), http.StatusOK, 0)
 	}
-	if n := p.asked.Load(); n != 1 {
-		t.Errorf("the provider was asked %d times for its key", n)
-	}
+	test.Is(t, "the provider was asked times for its key", 1, p.asked.Load())
 	p.rotate(t, "two")
 	wantStatus(t, "the second key", f.calls(t, "Authorization", "Bearer "+p.token(f, nil)), http.StatusOK, 0)
 	f.clock.move(11 * time.Second) // the old token is not trusted any more without a check

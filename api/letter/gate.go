@@ -92,6 +92,18 @@ func readAction(reply *opt.Reply, gate *opt.Gate, m a2a.Message, d *GateDecision
 	if err := conflictingDecision(m, d.Action); err != nil {
 		return err
 	}
+	if err := checkWords(d); err != nil {
+		return err
+	}
+	if d.Action == opt.EditAccept {
+		reply.Edited = []a2a.Part{opt.EditedPart(d.Edited)}
+	}
+	reply.Action, reply.Feedback, reply.Refine, reply.Question = d.Action, d.Feedback, d.Refine, d.Question
+	return nil
+}
+
+// checkWords returns an error if an action lacks the words that it needs.
+func checkWords(d *GateDecision) error {
 	switch {
 	case d.Action == opt.Ask && strings.TrimSpace(d.Question) == "":
 		return call.InvalidField(d.Field+"question", "is required")
@@ -99,10 +111,7 @@ func readAction(reply *opt.Reply, gate *opt.Gate, m a2a.Message, d *GateDecision
 		return call.InvalidField(d.Field+"refineFeedback", "is required, unless feedback says what should be better")
 	case d.Action == opt.EditAccept && isBlank(d.Edited):
 		return call.InvalidField(d.Field+"editedArtifactData", "is required: it replaces the object")
-	case d.Action == opt.EditAccept:
-		reply.Edited = []a2a.Part{opt.EditedPart(d.Edited)}
 	}
-	reply.Action, reply.Feedback, reply.Refine, reply.Question = d.Action, d.Feedback, d.Refine, d.Question
 	return nil
 }
 

@@ -21,6 +21,7 @@ import (
 	"longhaul/api/message"
 	"longhaul/api/service"
 	"longhaul/api/service/servicetest"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -100,9 +101,7 @@ func (s *site) host(caller, version string, options *sdk.ClientOptions) *sdk.Cli
 	c := sdk.NewClient(&sdk.Implementation{Name: "host", Version: "1"}, options)
 	session, err := c.Connect(s.t.Context(), &sdk.StreamableClientTransport{Endpoint: s.URL + mcp.Path, HTTPClient: &http.Client{Transport: as(caller)}, DisableStandaloneSSE: true},
 		&sdk.ClientSessionOptions{ProtocolVersion: version})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	test.OK(s.t, err)
 	s.t.Cleanup(func() { _ = session.Close() })
 	return session
 }
@@ -160,18 +159,14 @@ func (s *site) post(caller, method string, params map[string]any) (out struct {
 	}
 	body, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
 	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.URL+mcp.Path, strings.NewReader(string(body)))
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	test.OK(s.t, err)
 	for name, value := range map[string]string{
 		"Content-Type": "application/json", "Accept": "application/json, text/event-stream", "Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": method, "Mcp-Name": "write_text",
 	} {
 		r.Header.Set(name, value)
 	}
 	res, err := (&http.Client{Transport: as(caller)}).Do(r)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	test.OK(s.t, err)
 	defer res.Body.Close()
 	text, _ := io.ReadAll(res.Body)
 	if found := regexp.MustCompile(`(?m)^data: (\{.*)$`).FindSubmatch(text); found != nil {

@@ -3,6 +3,7 @@ package mcp_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -14,6 +15,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/api/mcp"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -50,9 +52,7 @@ func TestDoor_tools(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", version, err)
 		}
-		if list.CacheScope != "private" {
-			t.Errorf("%s: caches may keep the list for %q", version, list.CacheScope)
-		}
+		test.Is(t, fmt.Sprintf("%s: caches may keep the list for", version), "private", list.CacheScope)
 		var names []string
 		for _, tool := range list.Tools {
 			names = append(names, tool.Name)
@@ -277,9 +277,7 @@ func TestDoor_undeclared(t *testing.T) {
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("Accept", "application/json, text/event-stream")
 		res, err := (&http.Client{Transport: as("acme/carl")}).Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		text, _ := io.ReadAll(res.Body)
 		_ = res.Body.Close()
 		has(t, method, string(text), `"code":-32021`, `"data":{"requiredCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}}`)
@@ -302,9 +300,7 @@ func TestDoor_identity(t *testing.T) {
 	} {
 		r, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+tc.path, nil)
 		res, err := (&http.Client{Transport: as(tc.caller)}).Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		var about struct {
 			Resource string
 			Servers  []string `json:"authorization_servers"`

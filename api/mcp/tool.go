@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -141,13 +142,7 @@ func (v *visit) follow(ctx context.Context, req *sdk.CallToolRequest, id string)
 		if err != nil {
 			return
 		}
-		var status a2a.TaskStatus
-		switch {
-		case e.Task != nil:
-			status = e.Task.Status
-		case e.Status != nil:
-			status = e.Status.Status
-		}
+		status, _ := e.TaskStatus()
 		if status.State.Interrupted() {
 			// A root task shows a gate for a moment after it was closed.
 			if open, err := v.interrupts(ctx, id, false); err != nil || len(open.Interrupts) > 0 {
@@ -352,19 +347,22 @@ func (v *visit) elicitation(i shown.Interrupt, h host) *sdk.ElicitParams {
 	if !byForm {
 		return nil
 	}
-	properties, required := object{}, []string{"action"}
-	if len(form.Questions) > 0 {
-		required = nil
-		for n, q := range form.Questions {
-			properties[g.Questions[n].ID] = inputOf(q)
-			required = append(required, g.Questions[n].ID)
-		}
-	} else {
+	return &sdk.ElicitParams{Mode: "form", Message: v.question(i), RequestedSchema: formSchema(g, form, whole)}
+}
+
+func formSchema(g *opt.Gate, form gateform.Form, whole bool) object {
+	properties, required := object{}, []string(nil)
+	for n, q := range form.Questions {
+		properties[g.Questions[n].ID] = inputOf(q)
+		required = append(required, g.Questions[n].ID)
+	}
+	if len(required) == 0 {
 		actions := slices.DeleteFunc(slices.Clone(g.Actions), func(a opt.Action) bool { return a == opt.EditAccept || a == opt.Accept && !whole })
 		properties["action"] = object{"type": "string", "title": "Decision", "enum": actions}
 		properties["feedback"] = object{"type": "string", "title": "Why, what should be better, or your question"}
+		required = []string{"action"}
 	}
-	return &sdk.ElicitParams{Mode: "form", Message: v.question(i), RequestedSchema: object{"type": "object", "properties": properties, "required": required}}
+	return object{"type": "object", "properties": properties, "required": required}
 }
 
 // inputOf returns a question as a property of a form. Forms have no arrays and objects: these are
@@ -469,11 +467,7 @@ func (v *visit) answer(ctx context.Context, req *sdk.CallToolRequest) (*sdk.Call
 	ref, _ := opt.ParseID(taskID)
 	if body["action"] == nil && body["answers"] == nil && body["text"] == nil {
 		questions, err := v.questions(ctx, hostOf(req.Params.Meta), taskID, nil)
-		for key := range questions {
-			if !strings.HasPrefix(key, id+"|") {
-				delete(questions, key)
-			}
-		}
+		maps.DeleteFunc(questions, func(key string, _ sdk.InputRequest) bool { return !strings.HasPrefix(key, id+"|") })
 		if err != nil || len(questions) > 0 {
 			return &sdk.CallToolResult{InputRequests: questions, RequestState: rounds{Task: opt.RootID(ref.ObjectiveID, ref.Attempt)}.text()}, err
 		}

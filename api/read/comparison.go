@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"longhaul/a2a"
 	"longhaul/api/call"
 	"longhaul/opt"
 	"longhaul/opt/shown"
@@ -91,13 +92,19 @@ func (s Comparisons) work(ctx context.Context, c *call.Call, o *opt.Objective, t
 	if t.Taken == nil && task.Status.State.Terminal() {
 		w.Seconds = max(0, task.Status.At.Time().Sub(o.CreatedAt.Time()).Seconds())
 	}
+	w.Text = textOf(task.Artifacts)
+	return w, err
+}
+
+// textOf returns the beginning of the text of artifacts.
+func textOf(list []a2a.Artifact) string {
 	var texts []string
-	for _, made := range task.Artifacts {
+	for _, made := range list {
 		texts = append(texts, made.Text())
 	}
-	w.Text = strings.TrimSpace(strings.Join(texts, "\n"))
-	if len(w.Text) > mostCompared {
-		w.Text = strings.ToValidUTF8(w.Text[:mostCompared], "") + "…"
+	text := strings.TrimSpace(strings.Join(texts, "\n"))
+	if len(text) > mostCompared {
+		text = strings.ToValidUTF8(text[:mostCompared], "") + "…"
 	}
-	return w, err
+	return text
 }

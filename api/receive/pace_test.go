@@ -15,6 +15,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/api/receive"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -73,9 +74,7 @@ func say(t *testing.T, p *receive.Pacer, in opt.Callback) {
 		said++
 		in.ID = fmt.Sprint("id-", said)
 	}
-	if err := p.Receive(t.Context(), in); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, p.Receive(t.Context(), in))
 }
 
 // simulate waits for a duration of simulated time: in a synctest bubble, time passes as
@@ -108,9 +107,7 @@ func TestPacer_bounds(t *testing.T) {
 		say(t, p, opt.Callback{Outcome: &opt.Outcome{State: opt.TaskCompleted}})
 		simulate(time.Minute)
 		synctest.Wait()
-		if tail := strings.Join(d.all()[len(got):], ", "); tail != "soon, outcome" {
-			t.Errorf("in the end %s were delivered", tail)
-		}
+		test.Is(t, "in the end were delivered", "soon, outcome", strings.Join(d.all()[len(got):], ", "))
 	})
 }
 

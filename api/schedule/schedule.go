@@ -278,10 +278,8 @@ func (s Schedules) check(ctx context.Context, c *call.Call, state *timetable.Sch
 	if err := state.Check(); err != nil {
 		return err
 	}
-	if zone := state.Times.TimeZone; zone != "" {
-		if _, err := time.LoadLocation(zone); err != nil || zone == "Local" {
-			return call.InvalidField("timeZone", "must be a name of the IANA time zone database, such as Europe/Berlin")
-		}
+	if _, err := time.LoadLocation(state.Times.TimeZone); err != nil || state.Times.TimeZone == "Local" {
+		return call.InvalidField("timeZone", "must be a name of the IANA time zone database, such as Europe/Berlin")
 	}
 	d, err := s.Agent.Decide(ctx, scheduledMessage(state.Schedule, "check"))
 	if err != nil {

@@ -5,13 +5,12 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/a2a"
 	"longhaul/api/call"
 	"longhaul/api/card"
 	"longhaul/api/service"
 	"longhaul/internal/journal"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -19,9 +18,7 @@ import (
 func newService(t *testing.T, card card.Info) *service.Service {
 	t.Helper()
 	j, err := journal.Open(t.Context(), journal.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	t.Cleanup(func() { _ = j.Close() })
 	return service.New(service.Config{
 		Journal: j, Pushes: j.Pushes, Watch: func(id string) call.Watch { return j.Watch(id) }, Card: card,
@@ -104,8 +101,6 @@ func TestService_Activate(t *testing.T) {
 		if errors.As(err, &fault); tc.missing != (fault != nil && fault.Kind == call.MissingExtension) || !tc.missing && err != nil {
 			t.Errorf("%s: error is %v", name, err)
 		}
-		if diff := cmp.Diff(tc.want, c.Active); diff != "" {
-			t.Errorf("%s: active extensions mismatch (-want +got):\n%s", name, diff)
-		}
+		test.Equal(t, name+": active extensions", tc.want, c.Active)
 	}
 }

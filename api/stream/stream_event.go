@@ -11,13 +11,16 @@ import (
 	"longhaul/opt/shown"
 )
 
+// ofStatus are the kinds of events that are updates of the status of their task.
+var ofStatus = []opt.EventKind{opt.TaskMoved, opt.ExchangeAdded, opt.TaskTried, opt.TaskProgressed}
+
 // project returns the form of an event for clients of the stream's task; ok is
 // false if they do not see it. It depends only on the event, so every client sees
 // the same, wherever its stream began. An update of a root task names a place in
 // a plan only if its event does, which is at a gate.
 func (s *Stream) project(e opt.Event) (out a2a.Event, ok bool) {
 	switch {
-	case (e.Kind == opt.TaskMoved || e.Kind == opt.ExchangeAdded || e.Kind == opt.TaskTried || e.Kind == opt.TaskProgressed) && e.TaskID == s.taskID:
+	case e.TaskID == s.taskID && slices.Contains(ofStatus, e.Kind):
 		return a2a.Event{Status: s.status(e)}, true
 	case e.Kind == opt.SourceRewound:
 		return s.rewound(e)

@@ -125,11 +125,16 @@ func (s *Stream) update(h *hierarchy, e opt.Event) (u *a2a.StatusUpdate, ok bool
 		u.Metadata = h.metadata(ch, at)
 	}
 	h.addProgress(u, s)
+	h.addPause(u)
+	return u, true
+}
+
+// addPause adds to an update that the work is paused, if it is.
+func (h *hierarchy) addPause(u *a2a.StatusUpdate) {
 	if h.paused && !h.root.State.Terminal() {
 		u.Metadata = u.Metadata.With(opt.KeyPaused, true)
-		u.Status = read.PausedStatus(h.root, a2a.Task{ID: s.taskID, ContextID: s.contextID})
+		u.Status = read.PausedStatus(h.root, a2a.Task{ID: u.TaskID, ContextID: u.ContextID})
 	}
-	return u, true
 }
 
 // metadata returns the metadata of an update for clients with the extension.
@@ -205,22 +210,26 @@ func (h *hierarchy) apply(e opt.Event) (ch change, at read.Place, ok bool) {
 		at.PlanID = e.PlanID
 		ch = h.plan(e)
 	case opt.TaskMoved, opt.ExchangeAdded, opt.TaskLinked, opt.TaskProgressed:
-		ref, _ := opt.ParseID(e.TaskID)
-		if ref.TaskID == "" {
-			return ch, at, false // the root task of an earlier attempt
-		}
-		if e.Kind == opt.TaskMoved && e.TaskID == h.asks && !opt.TaskState(e.To).Waiting() {
-			h.forgetQuestion()
-		}
-		at = read.PlaceOf(h.id, e.TaskID)
-		ch = change{"task", ref.TaskID, e.From, cmp.Or(e.To, string(opt.TaskPending)), h.revision}
-		if e.Kind == opt.TaskLinked {
-			ch.From = ch.To
-		}
+		return h.task(e)
 	default:
 		return ch, at, false
 	}
 	return ch, at, true
+}
+
+func (h *hierarchy) task(e opt.Event) (ch change, at read.Place, ok bool) {
+	ref, _ := opt.ParseID(e.TaskID)
+	if ref.TaskID == "" {
+		return ch, at, false // the root task of an earlier attempt
+	}
+	if e.Kind == opt.TaskMoved && e.TaskID == h.asks && !opt.TaskState(e.To).Waiting() {
+		h.forgetQuestion()
+	}
+	ch = change{"task", ref.TaskID, e.From, cmp.Or(e.To, string(opt.TaskPending)), h.revision}
+	if e.Kind == opt.TaskLinked {
+		ch.From = ch.To
+	}
+	return ch, read.PlaceOf(h.id, e.TaskID), true
 }
 
 func (h *hierarchy) plan(e opt.Event) change {

@@ -10,6 +10,7 @@ import (
 	"longhaul/api/schedule"
 	"longhaul/api/wire"
 	"longhaul/api/work"
+	"longhaul/internal/test"
 )
 
 // seeds are requests that exercise every branch of the readers.
@@ -62,9 +63,7 @@ func fuzzRead(f *testing.F, v wire.Version) {
 func reread(t *testing.T, v wire.Version, m a2a.Message) a2a.Message {
 	t.Helper()
 	b, err := wire.Marshal(map[string]any{"message": v.Message(m)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	if !json.Valid(b) {
 		t.Fatalf("not JSON: %s", b)
 	}

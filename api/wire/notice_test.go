@@ -1,13 +1,13 @@
 package wire_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/a2a"
 	"longhaul/api/wire"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -27,11 +27,7 @@ func TestVersion_Notice(t *testing.T) {
 		{wire.V03, a2a.Working, `{"kind":"status-update","taskId":"t","contextId":"c","status":{"state":"working","timestamp":"2026-03-01T09:30:04.000Z"},"final":false,"metadata":{"opt/v1/objectiveId":"o"}}`, "application/json"},
 	} {
 		kind, body, err := wire.Notice(tt.v, update(tt.state))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff([]string{tt.kind, tt.want}, []string{kind, string(body)}); diff != "" {
-			t.Errorf("%s %s (-want +got):\n%s", tt.v, tt.state, diff)
-		}
+		test.OK(t, err)
+		test.Equal(t, fmt.Sprintf("%s %s", tt.v, tt.state), []string{tt.kind, tt.want}, []string{kind, string(body)})
 	}
 }

@@ -36,10 +36,13 @@ func ReadSend(r *Reader) message.SendParams {
 		o.Missing("message")
 	}
 	r.answer = p.Answers()
-	c, ok := o.Child("configuration")
-	if !ok {
-		return p
+	if c, ok := o.Child("configuration"); ok {
+		readConfiguration(r, c, &p)
 	}
+	return p
+}
+
+func readConfiguration(r *Reader, c codec.Object, p *message.SendParams) {
 	p.History = readHistory(defaultHistory)(c, "historyLength")
 	c.Texts("acceptedOutputModes") // optional, so a wrong value is not refused
 	if r.in.Version == V03 {
@@ -49,7 +52,6 @@ func ReadSend(r *Reader) message.SendParams {
 		p.ReturnAtOnce = c.Flag("returnImmediately", false)
 		p.Push = inlinePush(r, c, "taskPushNotificationConfig", p.Message.TaskID)
 	}
-	return p
 }
 
 // mentions returns the extensions that a message names or uses.
@@ -94,22 +96,24 @@ func checkBudget(m codec.Object, taskID string) {
 
 // checkLimits checks the limits in a budget.
 func checkLimits(b codec.Object) {
-	var tokens int64 // read as executors read it, so that no limit is lost later
-	if raw := b.Find("tokens"); raw != nil && (json.Unmarshal(raw, &tokens) != nil || tokens <= 0) {
-		b.Wrong("tokens", "must be a whole number above 0, in digits alone")
-	}
+	checkWhole(b, "tokens", "must be a whole number above 0, in digits alone")
 	var cost opt.Money
 	if raw := b.Find("cost"); raw != nil && (raw[0] == '"' || json.Unmarshal(raw, &cost) != nil || cost <= 0) {
 		b.Wrong("cost", "must be a number above 0")
 	}
-	var seconds int64
-	if raw := b.Find("time"); raw != nil && (json.Unmarshal(raw, &seconds) != nil || seconds <= 0) {
-		b.Wrong("time", "must be a whole number of seconds above 0")
-	}
+	checkWhole(b, "time", "must be a whole number of seconds above 0")
 	for _, kind := range []string{"questions", "calls"} {
 		if raw := b.Find(kind); raw != nil && json.Unmarshal(raw, new(opt.Cap)) != nil {
 			b.Wrong(kind, "must be a whole number, 0 or more")
 		}
+	}
+}
+
+// checkWhole reads a number as executors read it, so that no limit is lost later.
+func checkWhole(b codec.Object, name, problem string) {
+	var n int64
+	if raw := b.Find(name); raw != nil && (json.Unmarshal(raw, &n) != nil || n <= 0) {
+		b.Wrong(name, problem)
 	}
 }
 

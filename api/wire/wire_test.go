@@ -14,6 +14,7 @@ import (
 	"longhaul/api/read"
 	"longhaul/api/stream"
 	"longhaul/api/wire"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -37,9 +38,7 @@ func readSend(t *testing.T, v wire.Version, parts string) message.SendParams {
 func write(t *testing.T, v any) string {
 	t.Helper()
 	b, err := wire.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return string(b)
 }
 
@@ -47,9 +46,7 @@ func write(t *testing.T, v any) string {
 func partsOf(t *testing.T, v wire.Version, m a2a.Message) string {
 	t.Helper()
 	var out struct{ Parts json.RawMessage }
-	if err := json.Unmarshal([]byte(write(t, v.Message(m))), &out); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, json.Unmarshal([]byte(write(t, v.Message(m))), &out))
 	return strings.TrimSuffix(strings.TrimPrefix(string(out.Parts), "["), "]")
 }
 
@@ -83,15 +80,9 @@ func TestParts(t *testing.T) {
 		{wire.V03, `{"kind":"data","data":{"value":[1]}}`, `{"kind":"data","data":{"value":[1]}}`, `{"data":{"value":[1]}}`},
 	} {
 		m := readSend(t, tc.v, tc.in).Message
-		if n := m.Parts[0].Members(); n != 1 {
-			t.Errorf("%s: %d members", tc.in, n)
-		}
-		if got := partsOf(t, wire.V03, m); got != tc.as03 {
-			t.Errorf("%s is in 0.3 %s, want %s", tc.in, got, tc.as03)
-		}
-		if got := partsOf(t, wire.V10, m); got != tc.as10 {
-			t.Errorf("%s is in 1.0 %s, want %s", tc.in, got, tc.as10)
-		}
+		test.Is(t, fmt.Sprintf("%s: members", tc.in), 1, m.Parts[0].Members())
+		test.Is(t, fmt.Sprintf("%s is in 0.3", tc.in), tc.as03, partsOf(t, wire.V03, m))
+		test.Is(t, fmt.Sprintf("%s is in 1.0", tc.in), tc.as10, partsOf(t, wire.V10, m))
 	}
 }
 
@@ -128,9 +119,7 @@ func TestRead(t *testing.T) {
 	for _, v := range r.Fault().Violations {
 		fields = append(fields, v.Field)
 	}
-	if diff := cmp.Diff([]string{"planId", "kind", "pageSize", "shown", "name", "cron[1]", "every"}, fields); diff != "" {
-		t.Errorf("wrong members mismatch (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "wrong members", []string{"planId", "kind", "pageSize", "shown", "name", "cron[1]", "every"}, fields)
 }
 
 // The words for states are a bijection.
@@ -169,9 +158,7 @@ func TestNothingIsNull(t *testing.T) {
 		}
 	}
 	want := `{"kind":"status-update","taskId":"","contextId":"","status":{"state":""},"final":false}`
-	if diff := cmp.Diff(want, write(t, wire.Event(wire.V03, stream.StreamEvent{Event: a2a.Event{Status: &a2a.StatusUpdate{}}}))); diff != "" {
-		t.Errorf("status update mismatch (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "status update", want, write(t, wire.Event(wire.V03, stream.StreamEvent{Event: a2a.Event{Status: &a2a.StatusUpdate{}}})))
 }
 
 func TestNegotiate(t *testing.T) {

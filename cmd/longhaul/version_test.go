@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"longhaul/internal/test"
 )
 
 // What releases and the image link into a program is what it says about itself.
@@ -14,9 +16,7 @@ func TestVersion_linked(t *testing.T) {
 	read := func(name string) string {
 		t.Helper()
 		text, err := os.ReadFile(filepath.Join("..", "..", name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		return string(text)
 	}
 	makefile := read("Makefile")

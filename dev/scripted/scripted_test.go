@@ -1,16 +1,16 @@
 package scripted_test
 
 import (
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"longhaul/a2a"
 	"longhaul/activities"
 	"longhaul/activities/executortest"
 	"longhaul/dev/scripted"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -58,9 +58,7 @@ func TestExecutor_Execute(t *testing.T) {
 			t.Errorf("%s: made %+v", id, made)
 			continue
 		}
-		if diff := cmp.Diff(want, made[0].Parts[0]); diff != "" {
-			t.Errorf("%s: made (-want +got):\n%s", id, diff)
-		}
+		test.Equal(t, id+": made", want, made[0].Parts[0])
 	}
 }
 
@@ -99,9 +97,7 @@ func TestExecutor_Execute_takesItsTime(t *testing.T) {
 			if o, err := (scripted.Executor{}).Execute(t.Context(), asked(id), &executortest.Stream{}); err != nil || o.State != opt.TaskCompleted {
 				t.Errorf("%q: outcome %+v, error %v", id, o, err)
 			}
-			if took := time.Since(began); took != want {
-				t.Errorf("%q took %v, want %v", id, took, want)
-			}
+			test.Is(t, fmt.Sprintf("%q took", id), want, time.Since(began))
 		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 )
 
 // The tasks of the script are planned, run, recorded and streamed by the whole
@@ -23,9 +24,7 @@ func TestAgent_inTheService(t *testing.T) {
 	} {
 		for range 2 { // as a kit that reuses ids
 			task := c.MustSend(t.Context(), t, harness.Message{ID: id, Text: "x", Wait: true})
-			if got := outcome(task); got != want {
-				t.Errorf("%s: %q, want %q", id, got, want)
-			}
+			test.Is(t, id, want, outcome(task))
 		}
 	}
 	if task, err := c.Send(t.Context(), harness.Message{ID: "tck-message-response-1", Text: "x"}); err != nil || task != nil {

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"modernc.org/sqlite"
+
+	"longhaul/internal/test"
 )
 
 // ServerLogger lets tests log as the server does.
@@ -26,13 +28,9 @@ const MaxStatements = maxStatements
 func MainStore(t *testing.T, dir, sync string) (db *sql.DB, keeps bool) {
 	t.Helper()
 	c, err := fileStore(filepath.Join(dir, mainFile), sync)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	pool, err := poolOf(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	_, keeps = pool.Driver().(keepingDriver)
 	return pool.DB, keeps
 }

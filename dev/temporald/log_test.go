@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	tlog "go.temporal.io/server/common/log"
 	"go.temporal.io/server/common/log/tag"
 	"go.uber.org/zap"
@@ -15,6 +14,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"longhaul/dev/temporald"
+	"longhaul/internal/test"
 )
 
 // The server's log gets each important message once: no expected messages, no repeats,
@@ -57,9 +57,7 @@ func TestServerLogger(t *testing.T) {
 		"warn Dropped messages about a full disk map[dropped:1]",
 		"warn Something new map[error:this]",
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("log mismatch (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "log", want, got)
 }
 
 // clock is the time of a log.
@@ -86,9 +84,7 @@ func TestServerLogger_fields(t *testing.T) {
 	var n encoded
 	log = tlog.With(log, tag.Any("request", &n))
 	log.Debug("It came")
-	if n != 0 {
-		t.Errorf("the field was encoded %d times for nothing", n)
-	}
+	test.Is(t, "the field was encoded times for nothing", 0, n)
 	log.Warn("It is large")
 	if want := `{"message":"It is large","request":{"is":"encoded"}}` + "\n"; n != 1 || out.String() != want {
 		t.Errorf("encoded %d times: %s, want %s", n, &out, want)

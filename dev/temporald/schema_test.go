@@ -19,6 +19,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"longhaul/dev/temporald"
+	"longhaul/internal/test"
 )
 
 func TestStart_afterMovingDirectoryAside(t *testing.T) {
@@ -30,12 +31,8 @@ func TestStart_afterMovingDirectoryAside(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.Close()
-	if err := s.Stop(); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(dir, dir+".aside"); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, s.Stop())
+	test.OK(t, os.Rename(dir, dir+".aside"))
 
 	// Nothing of the old files may be visible, also not through an open
 	// connection.
@@ -54,9 +51,7 @@ func TestLock_canceled(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	unlock, err := temporald.Lock(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	defer unlock()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -71,26 +66,18 @@ func TestStart_resumesAfterKill(t *testing.T) {
 	killed := exec.CommandContext(t.Context(), os.Args[0])
 	killed.Env = append(os.Environ(), killedDir+"="+cfg.Dir)
 	out, err := killed.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := killed.Start(); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
+	test.OK(t, killed.Start())
 	if line, err := bufio.NewReader(out).ReadString('\n'); line != "ready\n" {
 		t.Fatalf("the process said %q, %v", line, err)
 	}
 	refused(t, cfg, cfg.Dir, fmt.Sprint("in use by process ", killed.Process.Pid))
-	if err := killed.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, killed.Process.Kill())
 	killed.Wait()
 
 	c := connect(t, start(t, cfg))
 	serve(t, c)
-	if err := c.SignalWorkflow(t.Context(), "waits", "", answer, "yes"); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, c.SignalWorkflow(t.Context(), "waits", "", answer, "yes"))
 	if got, want := result(t, c.GetWorkflow(t.Context(), "waits", "")), "yes"; got != want {
 		t.Errorf("result = %q, want %q", got, want)
 	}
@@ -139,16 +126,12 @@ func TestStart_refusesDirectoryInUse(t *testing.T) {
 func TestStart_refusesOtherVersion(t *testing.T) {
 	t.Parallel()
 	cfg := temporald.Config{Dir: t.TempDir()}
-	if err := start(t, cfg).Stop(); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, start(t, cfg).Stop())
 	stamp := filepath.Join(cfg.Dir, "temporal.version")
 	write(t, stamp, "1.29.3\n")
 	refused(t, cfg, cfg.Dir, "1.29.3", temporald.ServerVersion, "move the directory aside")
 
-	if err := os.Remove(stamp); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, os.Remove(stamp))
 	refused(t, cfg, cfg.Dir, "temporal.version", "move the directory aside")
 
 	write(t, stamp, temporald.ServerVersion)
@@ -172,9 +155,7 @@ func TestStart_afterCrashWhileMakingFiles(t *testing.T) {
 			for file, content := range files {
 				write(t, filepath.Join(cfg.Dir, file), content)
 			}
-			if err := start(t, cfg).Stop(); err != nil {
-				t.Fatal(err)
-			}
+			test.OK(t, start(t, cfg).Stop())
 			left, err := filepath.Glob(filepath.Join(cfg.Dir, "*.new*"))
 			if err != nil || len(left) > 0 {
 				t.Errorf("left over: %v, %v", left, err)
@@ -187,9 +168,7 @@ func TestStart_remakesMissingVisibility(t *testing.T) {
 	t.Parallel()
 	core, logs := observer.New(zap.WarnLevel)
 	cfg := temporald.Config{Dir: t.TempDir(), Log: zap.New(core)}
-	if err := start(t, cfg).Stop(); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, start(t, cfg).Stop())
 	write(t, filepath.Join(cfg.Dir, "temporal-visibility.db"), "")
 	start(t, cfg)
 	if logs.FilterMessageSnippet("Made a new visibility database").Len() != 1 {
@@ -201,9 +180,7 @@ func TestStart_refusesForeignFiles(t *testing.T) {
 	t.Parallel()
 	for _, file := range []string{"temporal.db", "temporal-visibility.db"} {
 		cfg := temporald.Config{Dir: t.TempDir()}
-		if err := start(t, cfg).Stop(); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, start(t, cfg).Stop())
 		path := filepath.Join(cfg.Dir, file)
 		write(t, path, strings.Repeat("this is a letter to my bank. ", 1000))
 		refused(t, cfg, path, "not a database", "move the directory aside")
@@ -212,7 +189,5 @@ func TestStart_refusesForeignFiles(t *testing.T) {
 
 func write(t *testing.T, path, content string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, os.WriteFile(path, []byte(content), 0o600))
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"longhaul/dev/temporald"
+	"longhaul/internal/test"
 )
 
 // A connection parses a statement once. One whose rows are still read is parsed again, more
@@ -26,9 +27,7 @@ func TestKeepStatements(t *testing.T) {
 	for n := range 10 {
 		exec("INSERT INTO a VALUES (?)", n)
 	}
-	if n := parsed() - before; n != 1 {
-		t.Errorf("one statement was parsed %d times", n)
-	}
+	test.Is(t, "one statement was parsed times", 1, parsed()-before)
 
 	before = parsed()
 	for most := range 10 {
@@ -36,19 +35,13 @@ func TestKeepStatements(t *testing.T) {
 			t.Errorf("%d rows of at most %d", n, most)
 		}
 	}
-	if n := parsed() - before; n != 1 {
-		t.Errorf("one statement with a limit was parsed %d times", n)
-	}
+	test.Is(t, "one statement with a limit was parsed times", 1, parsed()-before)
 
 	const query = "SELECT n FROM a ORDER BY n"
 	tx, err := db.BeginTx(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	outer, err := tx.QueryContext(t.Context(), query)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	read := 0
 	for outer.Next() {
 		var first int
@@ -83,16 +76,12 @@ func TestKeepStatements(t *testing.T) {
 func rowsOf(t *testing.T, db *sql.DB, query string, args ...any) (n int) {
 	t.Helper()
 	rows, err := db.QueryContext(t.Context(), query, args...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	defer rows.Close()
 	for rows.Next() {
 		n++
 	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, rows.Err())
 	return n
 }
 

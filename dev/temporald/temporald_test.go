@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
@@ -26,6 +25,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"longhaul/dev/temporald"
+	"longhaul/internal/test"
 )
 
 func TestStart_runsWorkflowsInMemory(t *testing.T) {
@@ -36,9 +36,7 @@ func TestStart_runsWorkflowsInMemory(t *testing.T) {
 	serve(t, c)
 
 	run, err := c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{TaskQueue: queue}, greet, "you")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	if got, want := result(t, run), "hello you"; got != want {
 		t.Errorf("result = %q, want %q", got, want)
 	}
@@ -74,9 +72,7 @@ func TestStart_resumesAfterRestart(t *testing.T) {
 
 	c = connect(t, start(t, cfg))
 	serve(t, c)
-	if err := c.SignalWorkflow(t.Context(), "waits", "", answer, "yes"); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, c.SignalWorkflow(t.Context(), "waits", "", answer, "yes"))
 	if got, want := result(t, c.GetWorkflow(t.Context(), "waits", "")), "yes"; got != want {
 		t.Errorf("result = %q, want %q", got, want)
 	}
@@ -92,14 +88,10 @@ func TestStart_stopsAndStartsAgain(t *testing.T) {
 			if mode == "file" {
 				cfg.Dir = t.TempDir()
 			}
-			if err := first.Stop(); err != nil {
-				t.Fatal(err)
-			}
+			test.OK(t, first.Stop())
 			for range 3 {
 				s := start(t, cfg)
-				if diff := cmp.Diff([]string{cfg.Addr, "http://" + cfg.UIAddr}, []string{s.Addr(), s.UIURL()}); diff != "" {
-					t.Errorf("addresses mismatch (-want +got):\n%s", diff)
-				}
+				test.Equal(t, "addresses", []string{cfg.Addr, "http://" + cfg.UIAddr}, []string{s.Addr(), s.UIURL()})
 				for range 2 {
 					if err := s.Stop(); err != nil {
 						t.Fatalf("Stop: %v", err)
@@ -133,9 +125,7 @@ func TestStart_refusesBadConfig(t *testing.T) {
 func TestStart_namesBusyAddress(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	defer l.Close()
 	busy := l.Addr().String()
 	refused(t, temporald.Config{Addr: busy}, busy, "in use", "choose another with --temporal-addr")
@@ -161,9 +151,7 @@ func TestStart_updatesExistingNamespace(t *testing.T) {
 		Retention:        48 * time.Hour,
 		SearchAttributes: attributes{"Tenant": keyword},
 	}
-	if err := start(t, cfg).Stop(); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, start(t, cfg).Stop())
 	cfg.Retention = 720 * time.Hour
 	cfg.SearchAttributes = attributes{"Cost": number, "Added": keyword}
 	s := start(t, cfg)
@@ -189,16 +177,10 @@ func TestStart_updatesExistingNamespace(t *testing.T) {
 	})
 
 	ns, err := c.WorkflowService().DescribeNamespace(t.Context(), &workflowservice.DescribeNamespaceRequest{Namespace: cfg.Namespace})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := ns.Config.WorkflowExecutionRetentionTtl.AsDuration(); got != cfg.Retention {
-		t.Errorf("retention = %v, want %v", got, cfg.Retention)
-	}
+	test.OK(t, err)
+	test.Is(t, "retention", cfg.Retention, ns.Config.WorkflowExecutionRetentionTtl.AsDuration())
 
-	if err := s.Stop(); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, s.Stop())
 	cfg.SearchAttributes = attributes{"Tenant": number}
 	refused(t, cfg, "search attribute Tenant: is a Keyword already")
 }
@@ -213,14 +195,10 @@ func TestServer_UIURL(t *testing.T) {
 		"/namespaces/default/": "<html",
 	} {
 		res, err := http.Get(s.UIURL() + path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		body, err := io.ReadAll(res.Body)
 		res.Body.Close()
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		if res.StatusCode != http.StatusOK || !strings.Contains(string(body), want) {
 			t.Errorf("GET %s = %s, without %s: %.200s", path, res.Status, want, body)
 		}
@@ -229,17 +207,13 @@ func TestServer_UIURL(t *testing.T) {
 		req, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, s.UIURL()+"/api/v1/namespaces", nil)
 		req.Host = host
 		res, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		res.Body.Close()
 		if res.StatusCode != want {
 			t.Errorf("host %s: %s, want %d", host, res.Status, want)
 		}
 	}
-	if got := start(t, temporald.Config{}).UIURL(); got != "" {
-		t.Errorf("UIURL without UI = %q, want none", got)
-	}
+	test.Is(t, "UIURL without UI", "", start(t, temporald.Config{}).UIURL())
 }
 
 func TestTuneGC(t *testing.T) {
@@ -249,9 +223,7 @@ func TestTuneGC(t *testing.T) {
 		debug.SetGCPercent(100)
 		t.Setenv("GOGC", env)
 		temporald.TuneGC()
-		if got := debug.SetGCPercent(100); got != want {
-			t.Errorf("GOGC=%q: percent = %d, want %d", env, got, want)
-		}
+		test.Is(t, fmt.Sprintf("GOGC=%q: percent", env), want, debug.SetGCPercent(100))
 	}
 }
 
@@ -318,9 +290,7 @@ func refused(t *testing.T, cfg temporald.Config, wants ...string) {
 func connect(t *testing.T, s *temporald.Server, namespace ...string) client.Client {
 	t.Helper()
 	c, err := client.Dial(client.Options{HostPort: s.Addr(), Namespace: strings.Join(namespace, ""), Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	t.Cleanup(c.Close)
 	return c
 }
@@ -331,18 +301,14 @@ func serve(t *testing.T, c client.Client) worker.Worker {
 	w := worker.New(c, queue, worker.Options{})
 	w.RegisterWorkflow(greet)
 	w.RegisterWorkflow(wait)
-	if err := w.Start(); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, w.Start())
 	t.Cleanup(w.Stop)
 	return w
 }
 
 func result(t *testing.T, run client.WorkflowRun) (got string) {
 	t.Helper()
-	if err := run.Get(t.Context(), &got); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, run.Get(t.Context(), &got))
 	return got
 }
 

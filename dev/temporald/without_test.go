@@ -14,6 +14,7 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 
 	"longhaul/dev/temporald"
+	"longhaul/internal/test"
 )
 
 // The embedded server archives nothing, and archival cannot be turned on for a namespace.
@@ -31,9 +32,7 @@ func TestStart_archivesNothing(t *testing.T) {
 		}
 	}
 	found, err := c.WorkflowService().DescribeNamespace(t.Context(), &workflowservice.DescribeNamespaceRequest{Namespace: "default"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	if got := found.GetConfig().GetHistoryArchivalState(); got == enumspb.ARCHIVAL_STATE_ENABLED {
 		t.Errorf("archival is %v", got)
 	}
@@ -60,9 +59,7 @@ func TestProgram_withoutClients(t *testing.T) {
 		return
 	}
 	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "longhaul/dev").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	without := []string{
 		"cloud.google.com/go/auth", "cloud.google.com/go/run", "cloud.google.com/go/storage/", "google.golang.org/api/internal", "github.com/aws/aws-sdk-go-v2/service/s3/internal", "github.com/aws/aws-sdk-go-v2/service/sts",
 		"go.temporal.io/auto-scaled-workers/wci/workflow/compute_provider", "github.com/openai/", "github.com/anthropics/",

@@ -2,6 +2,7 @@ package topology_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"longhaul/dev/topology"
+	"longhaul/internal/test"
 )
 
 // secrets runs the script that makes .env, into a file of the test.
@@ -27,9 +29,7 @@ func secrets(t *testing.T, checkout string) map[string]string {
 		t.Fatalf("%v: %s", err, out)
 	}
 	made, err := dotenv.Read(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	info, err := os.Stat(file)
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%s has mode %v, %v", file, info.Mode(), err)
@@ -43,14 +43,10 @@ func secrets(t *testing.T, checkout string) map[string]string {
 func load(t *testing.T) (project *types.Project, checkout string, variables map[string]string) {
 	t.Helper()
 	checkout, err := topology.Checkout()
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	variables = secrets(t, checkout)
 	project, err = topology.Load(t.Context(), checkout, variables)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return project, checkout, variables
 }
 
@@ -87,9 +83,7 @@ func TestFile_noSecretLiterals(t *testing.T) {
 		}
 	}
 	text, err := os.ReadFile(filepath.Join(checkout, topology.FileName))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	if url := regexp.MustCompile(`://[^:/\s]+:[^$\s][^@\s]*@`).Find(text); url != nil {
 		t.Errorf("a URL has a password: %s", url)
 	}
@@ -108,9 +102,7 @@ func contains(m map[string]string, value string) bool {
 func TestFile_versions(t *testing.T) {
 	project, checkout, _ := load(t)
 	mod, err := os.ReadFile(filepath.Join(checkout, "dev/go.mod"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	for service, module := range map[string]string{
 		"temporal": "go.temporal.io/server", "temporal-schema": "go.temporal.io/server", "temporal-ui": "github.com/temporalio/ui-server/v2",
 	} {
@@ -144,16 +136,12 @@ func TestFile_services(t *testing.T) {
 	ends := []string{"migrate", "temporal-schema"}
 	for _, s := range project.Services {
 		if slices.Contains(ends, s.Name) {
-			if s.Restart != "on-failure:5" {
-				t.Errorf("%s starts again: %q", s.Name, s.Restart)
-			}
+			test.Is(t, fmt.Sprintf("%s starts again", s.Name), "on-failure:5", s.Restart)
 		} else if s.HealthCheck == nil || s.HealthCheck.Disable || len(s.HealthCheck.Test) == 0 || s.Restart != "unless-stopped" {
 			t.Errorf("%s has the health check %v and starts again %q", s.Name, s.HealthCheck, s.Restart)
 		}
 		for _, port := range s.Ports {
-			if port.HostIP != "127.0.0.1" {
-				t.Errorf("%s is published on %q", s.Name, port.HostIP)
-			}
+			test.Is(t, fmt.Sprintf("%s is published on", s.Name), "127.0.0.1", port.HostIP)
 		}
 		for _, v := range s.Volumes {
 			if _, err := os.Stat(v.Source); v.Type == types.VolumeTypeBind && err != nil {
@@ -175,9 +163,7 @@ func TestFile_services(t *testing.T) {
 func TestFile_prometheus(t *testing.T) {
 	project, checkout, _ := load(t)
 	text, err := os.ReadFile(filepath.Join(checkout, "deploy/prometheus/prometheus.yml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	var config struct {
 		Jobs []struct {
 			Name string `yaml:"job_name"`
@@ -187,9 +173,7 @@ func TestFile_prometheus(t *testing.T) {
 			} `yaml:"dns_sd_configs"`
 		} `yaml:"scrape_configs"`
 	}
-	if err := yaml.Unmarshal(text, &config); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, yaml.Unmarshal(text, &config))
 	var scraped []string
 	for _, job := range config.Jobs {
 		for _, d := range job.DNS {
@@ -222,9 +206,7 @@ func TestFile_echo(t *testing.T) {
 	project, checkout, variables := load(t)
 	variables["LONGHAUL_ECHO"] = "true"
 	on, err := topology.Load(t.Context(), checkout, variables)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	for _, name := range []string{"api-a", "api-b", "worker"} {
 		if was, is := project.Services[name].Environment["LONGHAUL_ECHO"], on.Services[name].Environment["LONGHAUL_ECHO"]; was == nil || *was != "false" || is == nil || *is != "true" {
 			t.Errorf("%s has %v, and with the variable %v", name, was, is)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"longhaul/dev/topology"
+	"longhaul/internal/test"
 )
 
 // The log of a process is followed in the topology that was started last.
@@ -20,25 +21,17 @@ func TestFollowLog(t *testing.T) {
 	}
 	for i, dir := range []string{"longhaul-topology-new", "longhaul-topology-old"} {
 		path := filepath.Join(temp, dir)
-		if err := os.MkdirAll(filepath.Join(path, "logs"), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, os.MkdirAll(filepath.Join(path, "logs"), 0o700))
 		for name, text := range map[string]string{"env": "", "logs/worker-1.log": dir + "\n"} {
-			if err := os.WriteFile(filepath.Join(path, name), []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			test.OK(t, os.WriteFile(filepath.Join(path, name), []byte(text), 0o600))
 		}
-		if err := os.Chtimes(filepath.Join(path, "env"), time.Time{}, time.Now().Add(-time.Duration(i)*time.Hour)); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, os.Chtimes(filepath.Join(path, "env"), time.Time{}, time.Now().Add(-time.Duration(i)*time.Hour)))
 	}
 	if err := topology.FollowLog(t.Context(), "worker-7", &strings.Builder{}); err == nil || !strings.Contains(err.Error(), "there are worker-1") {
 		t.Errorf("an unknown process: %v", err)
 	}
 	log, err := os.OpenFile(filepath.Join(temp, "longhaul-topology-new", "logs", "worker-1.log"), os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	defer log.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	out := &until{text: "more", then: cancel, first: func() { _, _ = log.WriteString("more\n") }}

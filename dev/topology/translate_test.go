@@ -1,13 +1,15 @@
 package topology_test
 
 import (
+	"fmt"
 	"testing"
 
 	"longhaul/dev/topology"
+	"longhaul/internal/test"
 )
 
 func TestTranslate(t *testing.T) {
-	for _, test := range []struct{ name, value, want string }{
+	for _, tt := range []struct{ name, value, want string }{
 		{"LONGHAUL_TEMPORAL_ADDR", "temporal:7233", "127.1.0.1:7233"},
 		{"API", "api-a:7420 api-b:7420", "127.1.0.2:7420 127.1.0.3:7420"},
 		{"LONGHAUL_JOURNAL", "postgres://postgres:secret@postgres:5432/longhaul", "postgres://postgres:secret@127.1.0.5:5432/longhaul"},
@@ -20,8 +22,6 @@ func TestTranslate(t *testing.T) {
 		{"PGDATA", "/var/lib/postgresql/data", "/var/lib/postgresql/data"},
 		{"X", "/database", "/database"},
 	} {
-		if got := topology.Translate(test.name, test.value); got != test.want {
-			t.Errorf("%s=%s becomes %s, want %s", test.name, test.value, got, test.want)
-		}
+		test.Is(t, fmt.Sprintf("%s=%s becomes", tt.name, tt.value), tt.want, topology.Translate(tt.name, tt.value))
 	}
 }

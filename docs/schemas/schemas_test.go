@@ -23,6 +23,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"longhaul/a2a"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/wire"
 )
@@ -260,9 +261,7 @@ func (m *maker) read(t *testing.T, dir string) {
 	}
 	for _, name := range files {
 		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(dir, name), nil, parser.ParseComments)
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		ast.Inspect(file, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.GenDecl:
@@ -337,9 +336,7 @@ func indented(t *testing.T, v any) []byte {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	if err := e.Encode(v); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, e.Encode(v))
 	return b.Bytes()
 }
 
@@ -351,9 +348,7 @@ func TestSchemas(t *testing.T) {
 	}
 	for name, want := range files {
 		if *update {
-			if err := os.WriteFile(name, want, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			test.OK(t, os.WriteFile(name, want, 0o600))
 			continue
 		}
 		got, err := os.ReadFile(name)
@@ -374,9 +369,7 @@ func TestSchemas_fit(t *testing.T) {
 		Results: []opt.Result{{TaskID: "t", Artifacts: []a2a.Artifact{{ArtifactID: "a", Parts: []a2a.Part{a2a.DataPart(1)}}}}},
 		Replies: []opt.Reply{{GateID: "g", Action: opt.Accept}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	for _, tt := range []struct {
 		schema, text string
 		fits         bool
@@ -395,13 +388,9 @@ func TestSchemas_fit(t *testing.T) {
 		{"callback.json", `{}`, true},
 	} {
 		s, err := jsonschema.NewCompiler().Compile(tt.schema)
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		v, err := jsonschema.UnmarshalJSON(strings.NewReader(tt.text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		if err := s.Validate(v); (err == nil) != tt.fits {
 			t.Errorf("%s with %s: %v", tt.schema, tt.text, err)
 		}

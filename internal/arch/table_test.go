@@ -115,9 +115,10 @@ var rooms = []room{
 	{name: "api/identity", imports: append([]string{"a2a", "opt", "opt/access", "api/service"}, subjects...), // who calls, for both bindings
 		tests: []string{"internal/journal", "api", "api/grpc"}}, // their answers to wrong credentials
 	{name: "api/service/servicetest", imports: append([]string{"a2a", "opt", "opt/shown", "opt/timetable", "opt/machine", "api/service", // an engine for tests
-		"internal/condition",            // of standing decisions
-		"internal/journal",              // which records in the real journal
-		"internal/seal"}, subjects...)}, // which has a key for secrets
+		"internal/condition", // of standing decisions
+		"internal/journal",   // which records in the real journal
+		"internal/seal",      // which has a key for secrets
+		"internal/test"}, subjects...)},
 	{name: "api/answerpage", imports: append([]string{"a2a", "opt", "opt/access", "opt/outbox", "api/operation", "api/service", "api/gateform"}, subjects...), // HTML for those who have an answer link
 		tests: []string{"api", "opt/shown", // which serves it; what its notices contain
 			"internal/journal", "internal/signing"}}, // which makes the links
@@ -160,6 +161,7 @@ var rooms = []room{
 	{name: "internal/condition", imports: []string{"a2a", "opt", "opt/standing"}}, // conditions on objects, in CEL
 	{name: "internal/schema"},                                                     // answers of people
 	{name: "internal/egress", imports: []string{"internal/tracing"}},              // requests carry their trace
+	{name: "internal/test"},                                                       // what tests say most often
 	{name: "internal/metrics"},                                                    // for Prometheus
 	{name: "internal/tracing"},                                                    // OpenTelemetry
 	{name: "internal/opfile", imports: []string{"opt"}},                           // YAML files of operators; durations in days
@@ -225,10 +227,11 @@ var rooms = []room{
 	{name: "dev/*", imports: []string{".", "dev/*", "dev/temporald/layout", "internal/child"}},
 }
 
-// testers are the rooms that any test may import: the programs that it needs, the suite
-// for executors, the executors that serve as test doubles, and the engine for tests of the
-// API.
-var testers = []string{"internal/needs", "activities/executortest", "activities/echo", "activities/human", "api/service/servicetest"}
+// testers are the rooms that any test may import: what tests say most often, the programs
+// that they need, the suite for executors, the executors that serve as test doubles, and
+// the engine for tests of the API.
+var testers = []string{"internal/test", "internal/needs", "activities/executortest", "activities/echo", "activities/human",
+	"api/service/servicetest"}
 
 // owners says which rooms may use each technology. Other rooms use those rooms.
 var owners = map[string][]string{

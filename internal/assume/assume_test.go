@@ -8,15 +8,14 @@ import (
 	"time"
 
 	"longhaul/internal/assume"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
 // The example of docs/decide.md is valid, and says what its text says.
 func TestRead_docs(t *testing.T) {
 	docs, err := os.ReadFile("../../docs/decide.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	_, section, _ := strings.Cut(string(docs), "## Rehearsal\n")
 	_, rest, _ := strings.Cut(section, "```yaml\n")
 	example, _, found := strings.Cut(rest, "```")
@@ -25,9 +24,7 @@ func TestRead_docs(t *testing.T) {
 		t.Fatal(err, found)
 	}
 	a, err := assume.Read(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	order, llm, ann := a.Tasks["Order"], a.Executors["llm"], a.People[0]
 	if a.Requester != "bob" || a.Within != 48*time.Hour || a.Budget.Cost != 5_000_000 || a.Tasks["Form"].Verdict != opt.Ask {
 		t.Errorf("got %+v", a)

@@ -118,11 +118,9 @@ func (a App) Call(ctx context.Context, by Sender, what string, body, into any) e
 	if err != nil {
 		return fmt.Errorf("make a request to %s", a.Kind) // the cause has the URL
 	}
-	token := a.Token
-	if a.Bot != nil {
-		if token, err = a.Bot.token(ctx, by, a.Secret); err != nil {
-			return err
-		}
+	token, err := a.token(ctx, by)
+	if err != nil {
+		return err
 	}
 	r.Header.Set("Content-Type", "application/json; charset=utf-8")
 	r.Header.Set("Authorization", "Bearer "+token)
@@ -131,12 +129,8 @@ func (a App) Call(ctx context.Context, by Sender, what string, body, into any) e
 		return err
 	}
 	if a.Kind == Slack {
-		var outcome struct {
-			OK    bool   `json:"ok"`
-			Error string `json:"error"`
-		}
-		if err := json.Unmarshal(text, &outcome); err != nil || !outcome.OK {
-			return &Failure{Status: http.StatusOK, Code: outcome.Error, After: wait}
+		if code, ok := slackOutcome(text); !ok {
+			return &Failure{Status: http.StatusOK, Code: code, After: wait}
 		}
 	}
 	if into == nil {
@@ -146,6 +140,23 @@ func (a App) Call(ctx context.Context, by Sender, what string, body, into any) e
 		return fmt.Errorf("read an answer of %s: %w", a.Kind, err)
 	}
 	return nil
+}
+
+func (a App) token(ctx context.Context, by Sender) (string, error) {
+	if a.Bot == nil {
+		return a.Token, nil
+	}
+	return a.Bot.token(ctx, by, a.Secret)
+}
+
+// slackOutcome returns whether Slack has done what it answers, and else why not.
+func slackOutcome(text []byte) (code string, ok bool) {
+	var outcome struct {
+		OK    bool   `json:"ok"`
+		Error string `json:"error"`
+	}
+	err := json.Unmarshal(text, &outcome)
+	return outcome.Error, err == nil && outcome.OK
 }
 
 // exchange sends a request. It returns the answer, and how long the platform asks to wait before the

@@ -11,6 +11,7 @@ import (
 
 	"longhaul/internal/chatapp"
 	"longhaul/internal/chatapp/teamstest"
+	"longhaul/internal/test"
 )
 
 // A line is the network to a Teams: it counts the requests by path, and can be cut.
@@ -37,9 +38,7 @@ func TestBot_Verify_keys(t *testing.T) {
 	verify := func(key string) error {
 		var in chatapp.Activity
 		raw, _ := json.Marshal(at.Invoke("U1", "task/fetch", nil, now))
-		if err := json.Unmarshal(raw, &in); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, json.Unmarshal(raw, &in))
 		return bot.Verify(t.Context(), by, http.Header{"Authorization": {"Bearer " + at.Token(now, map[string]any{"kid": key})}}, in, now)
 	}
 	for range 3 {
@@ -47,21 +46,15 @@ func TestBot_Verify_keys(t *testing.T) {
 			t.Fatalf("without keys: %v", err)
 		}
 	}
-	if n := by.seen["/metadata"]; n != 1 {
-		t.Errorf("%d readings at once", n)
-	}
+	test.Is(t, "readings at once", 1, by.seen["/metadata"])
 	by.cut, now = false, now.Add(11*time.Second)
 	for range 3 {
-		if err := verify(teamstest.Endorsed); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, verify(teamstest.Endorsed))
 		if err := verify(teamstest.Unknown); err == nil || errors.Is(err, chatapp.ErrNoKeys) {
 			t.Fatalf("an unknown key: %v", err)
 		}
 	}
-	if n := by.seen["/keys"]; n != 1 {
-		t.Errorf("%d readings of the keys", n)
-	}
+	test.Is(t, "readings of the keys", 1, by.seen["/keys"])
 	by.cut, now = true, now.Add(2*time.Hour)
 	if err := verify(teamstest.Endorsed); err != nil || by.seen["/metadata"] != 3 {
 		t.Errorf("keys from before: %v, after %d readings", err, by.seen["/metadata"])

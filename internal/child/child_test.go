@@ -11,15 +11,14 @@ import (
 	"time"
 
 	"longhaul/internal/child"
+	"longhaul/internal/test"
 )
 
 // start runs a script, whose first line of output has come when it returns.
 func start(t *testing.T, script string) *child.Process {
 	t.Helper()
 	p, err := child.Start(exec.Command("sh", "-c", script), child.Options{Log: filepath.Join(t.TempDir(), "log")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	t.Cleanup(p.KillTree)
 	err = child.Until(t.Context(), time.Millisecond, func() error {
 		if !strings.Contains(p.Tail(100), "\n") {
@@ -27,9 +26,7 @@ func start(t *testing.T, script string) *child.Process {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return p
 }
 

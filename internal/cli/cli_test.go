@@ -2,12 +2,14 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
 
 	"longhaul/internal/process"
 	"longhaul/internal/serve"
+	"longhaul/internal/test"
 )
 
 // A program has its own name, version and description.
@@ -40,9 +42,7 @@ func TestRun_namesItsCommands(t *testing.T) {
 		"poems": "poems", "./poems": "./poems", "/opt/poems": "/opt/poems", "bin/poems": "bin/poems",
 		"/tmp/go-build123/b001/exe/completion": "go run ./completion", "/tmp/go-build123/b001/exe/press": "go run .",
 	} {
-		if got := commandOf(serve.Build{Name: "poems", Called: called}); got != want {
-			t.Errorf("called as %s: commands begin with %s, want %s", called, got, want)
-		}
+		test.Is(t, fmt.Sprintf("called as %s: commands begin with", called), want, commandOf(serve.Build{Name: "poems", Called: called}))
 	}
 	var out strings.Builder
 	Run(t.Context(), []string{"get", "--url", "http://127.0.0.1:1", "--patience", "0", "task-x"}, io.Discard, &out, serve.Build{Name: "poems", Called: "./bin/poems", Embed: func(context.Context, serve.EmbedConfig) (*serve.Embedded, error) { return nil, nil }})

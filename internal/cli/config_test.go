@@ -3,7 +3,6 @@ package cli
 import (
 	"io"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -11,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"longhaul/internal/serve"
+	"longhaul/internal/test"
 )
 
 // The output of config is a configuration file with the same settings.
@@ -28,14 +28,10 @@ func TestRun_config(t *testing.T) {
 			t.Errorf("no %s in\n%s", want, changed)
 		}
 	}
-	file := writeFile(t, "longhaul.yaml", changed)
+	file := test.File(t, "longhaul.yaml", changed)
 	t.Setenv("LONGHAUL_LENIENT_VERSION", "")
-	if err := os.Unsetenv("LONGHAUL_LENIENT_VERSION"); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(changed, show(t, "config", "--config", file)); diff != "" {
-		t.Errorf("read again (-printed +read):\n%s", diff)
-	}
+	test.OK(t, os.Unsetenv("LONGHAUL_LENIENT_VERSION"))
+	test.Equal(t, "read again", changed, show(t, "config", "--config", file))
 }
 
 // With --changed only what differs from the defaults is shown, also if it is a secret.
@@ -60,9 +56,7 @@ func TestRun_configInit(t *testing.T) {
 	all := show(t, "config")
 	show(t, "config", "--init")
 	text, err := os.ReadFile(defaultConfigFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	if said := show(t, "config"); said != all {
 		t.Error("the comments change settings")
 	}
@@ -70,12 +64,8 @@ func TestRun_configInit(t *testing.T) {
 		t.Errorf("it has\n%s", text)
 	}
 	set := regexp.MustCompile(`(?m)^#([a-z])`).ReplaceAllString(string(text), "$1")
-	if err := os.WriteFile(defaultConfigFile, []byte(set), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(all, show(t, "config")); diff != "" {
-		t.Errorf("read again (-before +after):\n%s", diff)
-	}
+	test.OK(t, os.WriteFile(defaultConfigFile, []byte(set), 0o600))
+	test.Equal(t, "read again", all, show(t, "config"))
 	var stderr strings.Builder
 	if code := Run(t.Context(), []string{"config", "--init"}, io.Discard, &stderr, serve.Build{}); code != 1 || !strings.Contains(stderr.String(), "exists already") {
 		t.Errorf("exit code %d: %s", code, &stderr)
@@ -114,7 +104,7 @@ func TestRun_configFileMistakes(t *testing.T) {
 		{"- addr\n", ":1: a configuration file has the names of settings"},
 		{"sync: full\nsync: normal\n", ":2: sync is in line 1 already"},
 	} {
-		file := writeFile(t, "longhaul.yaml", tt.text)
+		file := test.File(t, "longhaul.yaml", tt.text)
 		var errs strings.Builder
 		if code := Run(t.Context(), []string{"config", "--config", file}, io.Discard, &errs, serve.Build{}); code == 0 || !strings.Contains(errs.String(), file+tt.want) {
 			t.Errorf("%s: exit code %d: %s\nwant in it %s", tt.text, code, errs.String(), file+tt.want)
@@ -124,7 +114,7 @@ func TestRun_configFileMistakes(t *testing.T) {
 
 // Each of several mistakes is named, with its line if the file has given the value.
 func TestRun_configFileSeveralMistakes(t *testing.T) {
-	file := writeFile(t, "longhaul.yaml", "max-plans: 0\naddr: 0.0.0.0:7420\n")
+	file := test.File(t, "longhaul.yaml", "max-plans: 0\naddr: 0.0.0.0:7420\n")
 	for _, tt := range []struct {
 		args []string
 		want []string
@@ -144,7 +134,7 @@ func TestRun_configFileSeveralMistakes(t *testing.T) {
 
 // The command config shows where Temporal is, and no secret.
 func TestRun_configOfTemporal(t *testing.T) {
-	t.Setenv("TEMPORAL_CONFIG_FILE", writeFile(t, "temporal.toml", "[profile.prod]\naddress = \"prod.example.com:7233\"\napi_key = \"canary-1\"\n"))
+	t.Setenv("TEMPORAL_CONFIG_FILE", test.File(t, "temporal.toml", "[profile.prod]\naddress = \"prod.example.com:7233\"\napi_key = \"canary-1\"\n"))
 	t.Setenv("TEMPORAL_PROFILE", "prod")
 	t.Setenv("TEMPORAL_GRPC_META_X_KEY", "canary-2")
 	got := show(t, "config")
@@ -156,13 +146,4 @@ func TestRun_configOfTemporal(t *testing.T) {
 	if strings.Contains(got, "canary") {
 		t.Errorf("a secret in\n%s", got)
 	}
-}
-
-func writeFile(t *testing.T, name, text string) string {
-	t.Helper()
-	file := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return file
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"longhaul/internal/cli"
+	"longhaul/internal/test"
 )
 
 // command matches a line of a document that runs the program: in a block, or indented.
@@ -19,17 +20,13 @@ func TestDocuments_commands(t *testing.T) {
 	var names []string
 	for _, pattern := range []string{"../../README.md", "../../docs/*.md", "../../examples/*.md", "../../examples/*/*.md"} {
 		found, err := filepath.Glob(pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		names = append(names, found...)
 	}
 	checked := 0
 	for _, name := range names {
 		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		block := false
 		text = []byte(strings.ReplaceAll(string(text), "\\\n", " ")) // a command that continues
 		for line := range strings.Lines(string(text)) {

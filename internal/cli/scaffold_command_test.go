@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"longhaul/internal/serve"
+	"longhaul/internal/test"
 )
 
 func TestNew(t *testing.T) {
@@ -17,9 +18,7 @@ func TestNew(t *testing.T) {
 		return out.String(), code
 	}
 	source, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	for _, tt := range []struct {
 		args []string
 		code int
@@ -43,9 +42,7 @@ func TestNew(t *testing.T) {
 
 func TestAround(t *testing.T) {
 	source, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	for dir, want := range map[string]string{source: source, filepath.Join(source, "docs"): source, filepath.Join(source, "dev", "e2e"): source, t.TempDir(): ""} {
 		if got, ok := findSource(dir); got != want || ok != (want != "") {
 			t.Errorf("around %s: %q, %v, want %q", dir, got, ok, want)

@@ -14,6 +14,7 @@ import (
 
 	"longhaul/internal/needs"
 	"longhaul/internal/serve"
+	"longhaul/internal/test"
 )
 
 // The script is for the name by which the user has called the program.
@@ -74,9 +75,7 @@ func TestRun_man(t *testing.T) {
 // On a terminal a page is shown by man, or by mandoc where man takes no page from its input.
 func TestRun_manOnTerminal(t *testing.T) {
 	sed, err := exec.LookPath("sed")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	for name, scripts := range map[string]map[string]string{
 		"man":    {"man": "test \"$*\" = '-l -' && sed -n 's/^.TH/shown:/p'"},
 		"mandoc": {"man": "exit 5", "mandoc": "test \"$*\" = -a && sed -n 's/^.TH/shown:/p'"},
@@ -84,13 +83,9 @@ func TestRun_manOnTerminal(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		for program, script := range scripts {
-			if err := os.WriteFile(filepath.Join(dir, program), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
-				t.Fatal(err)
-			}
+			test.OK(t, os.WriteFile(filepath.Join(dir, program), []byte("#!/bin/sh\n"+script+"\n"), 0o755))
 		}
-		if err := os.Symlink(sed, filepath.Join(dir, "sed")); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, os.Symlink(sed, filepath.Join(dir, "sed")))
 		t.Setenv("PATH", dir)
 		ours, theirs, err := pty.Open()
 		if err != nil {

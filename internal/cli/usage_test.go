@@ -2,11 +2,13 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
 
 	"longhaul/internal/serve"
+	"longhaul/internal/test"
 )
 
 // Wrong arguments end every command with the exit code 2, and it says where to look.
@@ -132,9 +134,7 @@ func show(t *testing.T, args ...string) string {
 func refused(t *testing.T, b serve.Build, args ...string) string {
 	t.Helper()
 	var stderr strings.Builder
-	if code := Run(t.Context(), args, io.Discard, &stderr, b); code != 2 {
-		t.Errorf("%s: exit code %d, want 2", args, code)
-	}
+	test.Is(t, fmt.Sprintf("%s: exit code", args), 2, Run(t.Context(), args, io.Discard, &stderr, b))
 	return stderr.String()
 }
 

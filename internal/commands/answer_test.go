@@ -4,14 +4,12 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/internal/process"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -76,9 +74,7 @@ func TestAnswer(t *testing.T) {
 			got := regexp.MustCompile(`msg-\w+`).ReplaceAllString(f.calls[len(f.calls)-1], "ID")
 			want := `SendMessage {"message":{"messageId":"ID","taskId":"` + stepID + `","role":"ROLE_USER","parts":[` +
 				strings.ReplaceAll(tt.parts, "GATE", gateID) + `]},"configuration":{"historyLength":0,"returnImmediately":true}}`
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("sent mismatch (-want +got):\n%s", diff)
-			}
+			test.Equal(t, "sent", want, got)
 		})
 	}
 }
@@ -118,10 +114,7 @@ func TestAnswer_refused(t *testing.T) {
 	otherObject := func(w http.ResponseWriter) {
 		fmt.Fprint(w, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"no","data":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"OBJECT_CHANGED"}]}}`)
 	}
-	empty := filepath.Join(t.TempDir(), "empty.txt")
-	if err := os.WriteFile(empty, []byte("\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	empty := test.File(t, "empty.txt", "\n")
 	question, two := typedQuestions(`{"id":"q1","question":"a"}`), typedQuestions(`{"id":"q1","question":"a"},{"id":"q2","question":"b"}`)
 	editable := waiting(allActions(approvalGate))
 	tests := []struct {
@@ -198,9 +191,7 @@ func TestAnswer_oldGate(t *testing.T) {
 	f.objective = []string{strings.Replace(twoGates, "input-required", "completed", 1)}
 	r := f.run(&answerCommand{Task: gateID, Text: []string{"accept"}})
 	want := "the gate is closed: it was accepted by ann (2026-03-01 09:30:00 UTC): This operation is not supported\n\nAnother gate is open now: Which color?\nTo look at it:\n\n  longhaul get --url URL " + otherGateID
-	if diff := cmp.Diff(want, strings.ReplaceAll(r.err.Error(), f.URL, "URL")); diff != "" {
-		t.Errorf("error mismatch (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "error", want, strings.ReplaceAll(r.err.Error(), f.URL, "URL"))
 }
 
 // If several gates are open, the error has the flag and the commands that name one.
@@ -221,9 +212,7 @@ Which color?
 
   longhaul answer --url URL task-aaaaaaaaaaaaaaaaaaaaaaaaaa-1-1:1 "your answer"
 `
-	if diff := cmp.Diff(want, strings.ReplaceAll(r.err.Error(), f.URL, "URL")); diff != "" {
-		t.Errorf("error mismatch (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "error", want, strings.ReplaceAll(r.err.Error(), f.URL, "URL"))
 }
 
 // While other tasks work, a root task shows no gate: the only open one below it takes the answer.
@@ -250,10 +239,7 @@ func TestAnswer_otherGate(t *testing.T) {
 // A file in place of an object that is a text is a text, also if it happens to be JSON.
 // The name - is standard input.
 func TestAnswer_editFile(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "edited.json")
-	if err := os.WriteFile(name, []byte("[1]\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	name := test.File(t, "edited.json", "[1]\n")
 	for _, tt := range []struct{ object, file, want string }{
 		{`"artifactData":"Tea"`, name, `"[1]\n"`},
 		{`"artifactData":[2]`, name, `[1]`},
@@ -261,9 +247,7 @@ func TestAnswer_editFile(t *testing.T) {
 	} {
 		if tt.file == "-" {
 			in, err := os.Open(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			test.OK(t, err)
 			before := os.Stdin
 			os.Stdin = in
 			t.Cleanup(func() { os.Stdin = before; in.Close() })

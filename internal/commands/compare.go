@@ -37,8 +37,8 @@ func (c *compareCommand) Run(p *process.Process, r *remote) error {
 	var diffs []string
 	for _, t := range found.Tasks {
 		rows = append(rows, []string{"  " + t.Place, cellOf(t.A), cellOf(t.B)})
-		if t.A != nil && t.B != nil && t.A.Text != t.B.Text && t.A.Text != "" && t.B.Text != "" {
-			diffs = append(diffs, udiff.Unified(t.Place+" of "+found.A.ID, t.Place+" of "+found.B.ID, t.A.Text+"\n", t.B.Text+"\n"))
+		if a, b := textOf(t.A), textOf(t.B); a != "" && b != "" && a != b {
+			diffs = append(diffs, udiff.Unified(t.Place+" of "+found.A.ID, t.Place+" of "+found.B.ID, a+"\n", b+"\n"))
 		}
 	}
 	process.WriteTable(p.Stdout, []string{"", found.A.ID, found.B.ID}, rows)
@@ -65,6 +65,13 @@ func cellOf(w *client.ComparedWork) string {
 		by = "decided by " + w.Decided
 	}
 	return joined(w.State, by, after, w.Usage.String())
+}
+
+func textOf(w *client.ComparedWork) string {
+	if w == nil {
+		return ""
+	}
+	return w.Text
 }
 
 func seconds(n float64) string { return durationText(time.Duration(n * float64(time.Second))) }

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -17,6 +15,7 @@ import (
 	"longhaul/internal/process"
 	"longhaul/internal/seal"
 	"longhaul/internal/signing"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -44,9 +43,7 @@ func exported(n int) decisionExport {
 func (e decisionExport) text(t *testing.T) string {
 	t.Helper()
 	raw, err := json.Marshal(e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return string(raw)
 }
 
@@ -69,9 +66,7 @@ WHEN GATE WHO ACTION VERDICT
 		t.Errorf("%v; printed (-want +got):\n%s", r.err, diff)
 	}
 	calls := []string{"GET /v1/objectives/" + rootID + "/decisions?pageSize=100", "GET /v1/objectives/" + rootID + "/decisions?pageSize=100&pageToken=p2"}
-	if diff := cmp.Diff(calls, f.calls); diff != "" {
-		t.Errorf("calls (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "calls", calls, f.calls)
 	f = newFakeAgent(t, page(0, 2, "p2"), page(2, 3, ""))
 	f.want(f.run(&decisionsCommand{ID: rootID, JSON: true}), 0, whole.text(t)+"\n")
 	f = newFakeAgent(t, func(w http.ResponseWriter) { fmt.Fprint(w, exported(0).text(t)) })
@@ -97,29 +92,14 @@ WHEN GATE WHO ACTION VERDICT
 func keeper(t *testing.T) (k *signing.Keeper, file string) {
 	t.Helper()
 	box, err := seal.New(make([]byte, 32))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	j, err := journal.Open(t.Context(), journal.Config{Sealer: box})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	t.Cleanup(func() { _ = j.Close() })
 	k = signing.New(signing.Config{Store: j.SigningKeys})
 	set, err := k.PublicKeys(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return k, saved(t, string(set))
-}
-
-func saved(t *testing.T, text string) (file string) {
-	t.Helper()
-	file = filepath.Join(t.TempDir(), "saved.json")
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return file
+	test.OK(t, err)
+	return k, test.File(t, "saved.json", string(set))
 }
 
 // signed returns e with a signed head.
@@ -177,18 +157,16 @@ func TestVerify(t *testing.T) {
 		"no JSON":                 {text: "hello", err: "no decisions"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cmd := verifyCommand{File: saved(t, tt.text), JWKS: tt.keys}
+			cmd := verifyCommand{File: test.File(t, "saved.json", tt.text), JWKS: tt.keys}
 			if tt.earlier != "" {
-				cmd.Earlier = saved(t, tt.earlier)
+				cmd.Earlier = test.File(t, "saved.json", tt.earlier)
 			}
 			var out bytes.Buffer
 			err := cmd.Run(&process.Process{Ctx: t.Context(), Stdout: &out})
 			if tt.err == "" && err != nil || tt.err != "" && (err == nil || !strings.Contains(err.Error(), tt.err)) {
 				t.Errorf("%v, want %q", err, tt.err)
 			}
-			if diff := cmp.Diff(tt.want, out.String()); diff != "" {
-				t.Errorf("printed (-want +got):\n%s", diff)
-			}
+			test.Equal(t, "printed", tt.want, out.String())
 		})
 	}
 }
@@ -227,7 +205,7 @@ func TestVerify_original(t *testing.T) {
 				head.Hash = recorded.Hash
 			}
 			fork, _ := export(opt.Decision{ObjectiveID: "obj-y", PlanID: "q", Attempt: 1, Action: opt.Accept, Closed: true, DecidedBy: opt.ByOriginal, ObjectDigest: "sha256:x", Kept: o})
-			cmd := verifyCommand{File: saved(t, fork.text(t)), Original: saved(t, original.text(t))}
+			cmd := verifyCommand{File: test.File(t, "saved.json", fork.text(t)), Original: test.File(t, "saved.json", original.text(t))}
 			var out bytes.Buffer
 			err := cmd.Run(&process.Process{Ctx: t.Context(), Stdout: &out})
 			if refuses := tt.want == "not in"; refuses != (err != nil) || !strings.Contains(fmt.Sprint(out.String(), err), tt.want) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"longhaul/internal/test"
 )
 
 func TestFork(t *testing.T) {
@@ -19,7 +19,5 @@ func TestFork(t *testing.T) {
 		t.Errorf("exit code %d: %v", r.code, r.err)
 	}
 	calls := []string{`objectives/fork {"id":"` + rootID + `","at":7,"tasks":[{"id":"task-a","description":"x"}]}`, `objectives/fork {"id":"` + rootID + `"}`}
-	if diff := cmp.Diff(calls, f.calls); diff != "" {
-		t.Errorf("calls mismatch (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "calls", calls, f.calls)
 }

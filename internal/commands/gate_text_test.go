@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"longhaul/a2a"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/shown"
 )
@@ -45,9 +46,7 @@ func TestObjectText_long(t *testing.T) {
 	if got, want := lines[objectLines], "  … 5 more lines"; got != want {
 		t.Errorf("the last line is %q, want %q", got, want)
 	}
-	if got := objectText(objectOf(&opt.Gate{Kind: opt.Clarification}, nil)); got != "" {
-		t.Errorf("a gate without an object shows %q", got)
-	}
+	test.Is(t, "a gate without an object shows", "", objectText(objectOf(&opt.Gate{Kind: opt.Clarification}, nil)))
 }
 
 // A question says what it takes, with its bounds.
@@ -58,8 +57,6 @@ func TestFormText(t *testing.T) {
 		`{"type":"number","exclusiveMinimum":0.5,"maximum":1e300}`: "a number, more than 0.5, at most 1e300",
 		`{"type":"string","minLength":2,"maxLength":5}`:            "at least 2, at most 5 characters",
 	} {
-		if got := formText(shown.NewQuestion(opt.Question{ID: "q", Schema: []byte(schema)})); got != want {
-			t.Errorf("%s takes %q, want %q", schema, got, want)
-		}
+		test.Is(t, fmt.Sprintf("%s takes", schema), want, formText(shown.NewQuestion(opt.Question{ID: "q", Schema: []byte(schema)})))
 	}
 }

@@ -28,7 +28,7 @@ func runHealth(t *testing.T, args ...string) (code int, stdout, stderr string) {
 
 // health finds the process of this machine by the settings of the process.
 func TestHealth_url(t *testing.T) {
-	for name, test := range map[string]struct {
+	for name, tt := range map[string]struct {
 		command healthCommand
 		want    string // or a part of the error
 	}{
@@ -44,12 +44,12 @@ func TestHealth_url(t *testing.T) {
 		"no address":     {healthCommand{OpsAddr: "9420"}, `--ops-addr "9420" is not an address`},
 		"no API address": {healthCommand{Addr: "7420"}, `--addr "7420" is not an address`},
 	} {
-		got, err := test.command.url()
+		got, err := tt.command.url()
 		if err != nil {
 			got = err.Error()
 		}
-		if !strings.Contains(got, test.want) {
-			t.Errorf("%s: %s, want %s", name, got, test.want)
+		if !strings.Contains(got, tt.want) {
+			t.Errorf("%s: %s, want %s", name, got, tt.want)
 		}
 	}
 }

@@ -72,10 +72,7 @@ const searched = 1000
 // whole id is needed.
 func candidates(ctx context.Context, agent *client.Client, text string) (ids []string) {
 	if strings.HasPrefix(text, "task-") {
-		page, err := agent.Interrupts(ctx, client.InterruptOptions{PageSize: listPage})
-		for _, g := range pageItems(page, err) {
-			ids = append(ids, g.ID)
-		}
+		ids = openGates(ctx, agent)
 		if slices.ContainsFunc(ids, func(id string) bool { return strings.HasPrefix(id, text) }) {
 			return ids
 		}
@@ -98,6 +95,14 @@ func candidates(ctx context.Context, agent *client.Client, text string) (ids []s
 		}
 		token = page.NextPageToken
 	}
+}
+
+func openGates(ctx context.Context, agent *client.Client) (ids []string) {
+	page, err := agent.Interrupts(ctx, client.InterruptOptions{PageSize: listPage})
+	for _, g := range pageItems(page, err) {
+		ids = append(ids, g.ID)
+	}
+	return ids
 }
 
 func pageItems[T any](page *client.Page[T], err error) []T {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"longhaul/internal/process"
+	"longhaul/internal/test"
 )
 
 // Arrows, numbers of several digits, letters, Enter and Escape are read as people press them.
@@ -34,9 +35,7 @@ func TestMenu(t *testing.T) {
 				break
 			}
 		}
-		if got != want {
-			t.Errorf("%q chooses %d, want %d", keys, got, want)
-		}
+		test.Is(t, fmt.Sprintf("%q chooses", keys), want, got)
 	}
 }
 
@@ -127,10 +126,7 @@ func TestInbox_edits(t *testing.T) {
 	for editor, change := range map[string]func(v *testTerminal){
 		"sed -i s/Tea/Mint/": func(*testTerminal) {},
 		"": func(v *testTerminal) {
-			file := filepath.Join(t.TempDir(), "mint.txt")
-			if err := os.WriteFile(file, []byte("Mint"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			file := test.File(t, "mint.txt", "Mint")
 			v.press(t, "File with what replaces it:", file+"\n")
 		},
 	} {
@@ -258,9 +254,7 @@ func TestInbox_leaveOut(t *testing.T) {
 	i := &inbox{inboxCommand: &inboxCommand{}, process: p, remote: f.remote(p), known: map[string]bool{}}
 	for _, want := range []string{gateID, otherGateID} {
 		page, err := i.read(t.Context(), 100, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		if i.leaveOut(page); len(page.Items) != 1 || page.Items[0].ID != want || len(page.Raw) != 1 {
 			t.Errorf("%+v, want %s", page.Items, want)
 		}
@@ -299,17 +293,11 @@ func TestListedID(t *testing.T) {
 	f := newFakeAgent(t, interrupts(wireInterrupt(otherGateID, "approval", "Ship it?", "2"), wireInterrupt(gateID, "approval", "Ship it?", "2")), sendResult(bareTask(stepID, approvalGate)))
 	r := f.remote(&process.Process{Ctx: t.Context()})
 	old := filepath.Join(filepath.Dir(listFile()), "list-1.json")
-	if err := os.MkdirAll(filepath.Dir(old), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, os.MkdirAll(filepath.Dir(old), 0o700))
 	{
 		file := old
-		if err := os.WriteFile(file, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chtimes(file, time.Time{}, time.Now().AddDate(0, 0, -8)); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, os.WriteFile(file, nil, 0o600))
+		test.OK(t, os.Chtimes(file, time.Time{}, time.Now().AddDate(0, 0, -8)))
 	}
 	f.run(&inboxCommand{})
 	if said := f.run(&getCommand{Task: "@2"}).stdout.String(); !strings.HasPrefix(said, "Task "+stepID+"\n") {
@@ -345,9 +333,7 @@ func TestSchedule_byName(t *testing.T) {
 	}
 	f := newFakeAgent(t, missing, page("hour", "playbook:count:hourly", "playbook:count:daily"), started)
 	f.want(f.run(&scheduleTriggerCommand{oneSchedule: oneSchedule{ID: "hourly"}}), 0, "Started "+rootID+"\nTo watch it: longhaul watch --url URL "+rootID+"\n")
-	if want := "POST /v1/schedules/playbook:count:hourly/trigger"; f.calls[2] != want {
-		t.Errorf("called %s, want %s", f.calls[2], want)
-	}
+	test.Is(t, "called", "POST /v1/schedules/playbook:count:hourly/trigger", f.calls[2])
 	for want, list := range map[string]func(http.ResponseWriter){"no such schedule": page("hour"), "hourly is the name of 2 schedules": page("playbook:a:hourly", "playbook:b:hourly")} {
 		f := newFakeAgent(t, missing, list)
 		if r := f.run(&scheduleTriggerCommand{oneSchedule: oneSchedule{ID: "hourly"}}); r.err == nil || !strings.Contains(r.err.Error(), want) {

@@ -27,27 +27,10 @@ const listPage = 100
 
 // print reads and prints the list, and reports whether it has printed a table.
 func (l listing[T]) print(out io.Writer) (table bool, err error) {
-	var rows [][]string
-	for left, token := l.limit, ""; ; {
-		page, err := l.read(min(left, listPage), token)
-		if err != nil {
-			return false, err
-		}
-		for i, item := range page.Items {
-			if l.json {
-				process.RawLine(out, page.Raw[i])
-				continue
-			}
-			rows = append(rows, l.row(item))
-		}
-		left, token = left-len(page.Items), page.NextPageToken
-		if token == "" || left <= 0 || len(page.Items) == 0 {
-			break
-		}
-	}
+	rows, err := l.rows(out)
 	switch {
-	case l.json:
-		return false, nil
+	case err != nil || l.json:
+		return false, err
 	case len(rows) == 0:
 		if l.none != "" {
 			fmt.Fprintln(out, l.none)
@@ -64,6 +47,27 @@ func (l listing[T]) print(out io.Writer) (table bool, err error) {
 	}
 	l.keep(ids)
 	return true, nil
+}
+
+// rows returns the rows of a table; JSON is printed at once, and has none.
+func (l listing[T]) rows(out io.Writer) (rows [][]string, err error) {
+	for left, token := l.limit, ""; ; {
+		page, err := l.read(min(left, listPage), token)
+		if err != nil {
+			return nil, err
+		}
+		for i, item := range page.Items {
+			if l.json {
+				process.RawLine(out, page.Raw[i])
+				continue
+			}
+			rows = append(rows, l.row(item))
+		}
+		left, token = left-len(page.Items), page.NextPageToken
+		if token == "" || left <= 0 || len(page.Items) == 0 {
+			return rows, nil
+		}
+	}
 }
 
 // listCommand is "longhaul list".

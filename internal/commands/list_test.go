@@ -12,6 +12,7 @@ import (
 
 	"longhaul/client"
 	"longhaul/internal/process"
+	"longhaul/internal/test"
 )
 
 func TestList(t *testing.T) {
@@ -35,9 +36,7 @@ obj-c      working  N days ago  Tea for‹U+001B›[2J two
 		t.Errorf("%v; printed mismatch (-want +got):\n%s", r.err, diff)
 	}
 	calls := []string{`objectives/list {"status":"working","pageSize":50}`, `objectives/list {"status":"working","pageSize":48,"pageToken":"p2"}`}
-	if diff := cmp.Diff(calls, f.calls); diff != "" {
-		t.Errorf("calls mismatch (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "calls", calls, f.calls)
 
 	f = newFakeAgent(t, page("p2", "obj-a", "obj-bb"))
 	f.want(f.run(&listCommand{Limit: 2, JSON: true}), 0, strings.Join([]string{raw(t, "obj-a"), raw(t, "obj-bb"), ""}, "\n"))
@@ -82,9 +81,7 @@ longhaul get --url URL ID`
 		t.Errorf("%v; printed mismatch (-want +got):\n%s", r.err, diff)
 	}
 	query := "GET /v1/interrupts?kind=approval&mine=true&objectiveId=" + rootID + "&pageSize=100"
-	if diff := cmp.Diff([]string{query, strings.Replace(query, "&pageSize=100", "&pageSize=100&pageToken=p+2", 1)}, f.calls); diff != "" {
-		t.Errorf("calls mismatch (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "calls", []string{query, strings.Replace(query, "&pageSize=100", "&pageSize=100&pageToken=p+2", 1)}, f.calls)
 	f = newFakeAgent(t, pages()...)
 	f.want(f.run(&inboxCommand{JSON: true}), 0, first+"\n"+second+"\n")
 	f = newFakeAgent(t, func(w http.ResponseWriter) { fmt.Fprint(w, `{"interrupts":[],"nextPageToken":"","totalSize":0}`) })
@@ -124,9 +121,7 @@ Task `+stepID+`
 	}
 	f = newFakeAgent(t, sendResult(task))
 	f.want(f.run(&getCommand{Task: stepID, History: 2, JSON: true}), 0, task+"\n")
-	if want := `GetTask {"historyLength":2,"id":"` + stepID + `"}`; f.calls[0] != want {
-		t.Errorf("called %s, want %s", f.calls[0], want)
-	}
+	test.Is(t, "called", `GetTask {"historyLength":2,"id":"`+stepID+`"}`, f.calls[0])
 }
 
 func TestCancel(t *testing.T) {
@@ -145,9 +140,7 @@ func TestCancel(t *testing.T) {
 	} {
 		f := newFakeAgent(t, tt.answer)
 		f.want(f.run(&cancelCommand{Task: rootID, Reason: "Why.", JSON: tt.json}), tt.code, tt.want)
-		if want := `CancelTask {"id":"` + rootID + `","metadata":{"urn:longhaul:cancel:v1":{"reason":"Why."}}}`; f.calls[0] != want {
-			t.Errorf("called %s, want %s", f.calls[0], want)
-		}
+		test.Is(t, "called", `CancelTask {"id":"`+rootID+`","metadata":{"urn:longhaul:cancel:v1":{"reason":"Why."}}}`, f.calls[0])
 	}
 }
 

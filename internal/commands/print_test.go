@@ -4,10 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/a2a"
 	"longhaul/client"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -85,7 +84,5 @@ Working. Report, task 1 of 1: page 3
 Working. Report, task 1 of 1: the end (100 %)
 Completed.
 `
-	if diff := cmp.Diff(want, out.String()); diff != "" {
-		t.Errorf("printed mismatch (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "printed", want, out.String())
 }

@@ -188,7 +188,7 @@ func readKey(in *bufio.Reader) (rune, error) {
 	case k != '\x1b':
 		return k, nil
 	}
-	for k, _, err = in.ReadRune(); err == nil && (k == '[' || k == 'O' || k == ';' || k >= '0' && k <= '9'); k, _, err = in.ReadRune() {
+	for k, _, err = in.ReadRune(); err == nil && strings.ContainsRune("[O;0123456789", k); k, _, err = in.ReadRune() {
 	}
 	return map[rune]rune{'A': keyUp, 'B': keyDown}[k], err
 }

@@ -10,6 +10,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/internal/process"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/rehearse"
 )
@@ -54,9 +55,7 @@ Approve: Ship it?
 func TestRehearse_assumptions(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "assume.yaml")
 	write := func(text string) {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, os.WriteFile(file, []byte(text), 0o600))
 	}
 	u := strings.Repeat("a", 26)
 	run := func(n string) string {

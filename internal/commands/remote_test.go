@@ -14,14 +14,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"longhaul/internal/test"
 )
 
 // The port of gRPC or of Temporal ends a command at once, which says which port it wants.
 func TestRun_otherProtocol(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	defer l.Close()
 	go func() {
 		for {
@@ -81,15 +81,11 @@ func TestCredentials_http(t *testing.T) {
 	write := func(name, kind string, der []byte) string {
 		t.Helper()
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600))
 		return path
 	}
 	private, err := x509.MarshalPKCS8PrivateKey(srv.TLS.Certificates[0].PrivateKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	cert, key := write("cert.pem", "CERTIFICATE", srv.Certificate().Raw), write("key.pem", "PRIVATE KEY", private)
 	for _, tc := range []struct {
 		name     string
@@ -101,9 +97,7 @@ func TestCredentials_http(t *testing.T) {
 		{"authority and certificate", credentials{CA: cert, Cert: cert, CertKey: key}, http.StatusOK},
 	} {
 		c, err := tc.settings.httpClient()
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		got := 0
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, srv.URL, nil)
 		r.RequestURI = ""
@@ -112,9 +106,7 @@ func TestCredentials_http(t *testing.T) {
 			got = res.StatusCode
 		}
 		c.CloseIdleConnections()
-		if got != tc.want {
-			t.Errorf("%s: status %d, want %d", tc.name, got, tc.want)
-		}
+		test.Is(t, tc.name+": status", tc.want, got)
 	}
 	for want, s := range map[string]credentials{
 		"read --ca":                  {CA: "missing.pem"},

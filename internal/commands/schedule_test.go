@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"longhaul/internal/test"
 )
 
 const (
@@ -144,12 +144,8 @@ func TestSchedule(t *testing.T) {
 			got := regexp.MustCompile(`\d+ days ago|in \d+ days`).ReplaceAllStringFunc(strings.ReplaceAll(out.String(), agent.URL, "URL"), func(text string) string {
 				return regexp.MustCompile(`\d+`).ReplaceAllString(text, "N")
 			})
-			if diff := cmp.Diff(strings.Fields(tc.out), strings.Fields(got)); diff != "" {
-				t.Errorf("printed (-want +got):\n%s\n%s", diff, got)
-			}
-			if diff := cmp.Diff(tc.requests, requests); diff != "" {
-				t.Errorf("requests (-want +got):\n%s", diff)
-			}
+			test.Equal(t, fmt.Sprintf("printed\n%s", got), strings.Fields(tc.out), strings.Fields(got))
+			test.Equal(t, "requests", tc.requests, requests)
 		})
 	}
 }

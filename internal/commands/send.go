@@ -90,26 +90,31 @@ func (c *sendCommand) message() (a2a.Message, error) {
 	if err != nil {
 		return m, err
 	}
+	m.Parts, err = c.parts(text)
+	return m, err
+}
+
+func (c *sendCommand) parts(text string) (parts []a2a.Part, err error) {
 	if text != "" {
-		m.Parts = append(m.Parts, a2a.TextPart(text))
+		parts = append(parts, a2a.TextPart(text))
 	}
 	for _, data := range c.Data {
 		if !json.Valid([]byte(data)) {
-			return m, process.Usagef("--data %s is not JSON", data)
+			return nil, process.Usagef("--data %s is not JSON", data)
 		}
-		m.Parts = append(m.Parts, a2a.Part{Data: json.RawMessage(data)})
+		parts = append(parts, a2a.Part{Data: json.RawMessage(data)})
 	}
 	for _, path := range c.File {
 		raw, err := os.ReadFile(path)
 		if err != nil {
-			return m, fmt.Errorf("read the file to send: %w", err)
+			return nil, fmt.Errorf("read the file to send: %w", err)
 		}
-		m.Parts = append(m.Parts, a2a.Part{Raw: raw, Filename: filepath.Base(path), MediaType: mediaType(path)})
+		parts = append(parts, a2a.Part{Raw: raw, Filename: filepath.Base(path), MediaType: mediaType(path)})
 	}
-	if len(m.Parts) == 0 {
-		return m, process.Usagef("say what to send: a text, --data or --file")
+	if len(parts) == 0 {
+		return nil, process.Usagef("say what to send: a text, --data or --file")
 	}
-	return m, nil
+	return parts, nil
 }
 
 // budgetOf returns the limits in --budget as the extension has them. The agent checks their values.

@@ -7,9 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/internal/process"
+	"longhaul/internal/test"
 )
 
 func TestSend(t *testing.T) {
@@ -38,9 +37,7 @@ m
 Completed. Done.
 `)
 	want := []string{`SendStreamingMessage {"message":{"messageId":"m1","contextId":"c1","role":"ROLE_USER","parts":[{"text":"Write about tea"}]},"configuration":{"historyLength":0}}`}
-	if diff := cmp.Diff(want, f.calls); diff != "" {
-		t.Errorf("calls mismatch (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "calls", want, f.calls)
 }
 
 func TestSend_quiet(t *testing.T) {
@@ -162,10 +159,7 @@ func gate1(gate, kind, more string) string {
 }
 
 func TestSend_message(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "tea.json")
-	if err := os.WriteFile(path, []byte("{}"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	path := test.File(t, "tea.json", "{}")
 	f := newFakeAgent(t, sendEvents(`1 {"message":{"messageId":"m","role":"ROLE_AGENT","parts":[{"text":"4"}]}}`))
 	r := f.run(&sendCommand{Task: "t1", Data: []string{`{"a": 1.0}`, `null`}, File: []string{path}})
 	f.want(r, 0, "4\n")
@@ -183,16 +177,10 @@ func TestSend_message(t *testing.T) {
 
 func TestPrinter_color(t *testing.T) {
 	p := &printer{color: true}
-	if got := p.paint("failed", "x"); got != "\x1b[31mx\x1b[0m" {
-		t.Errorf("painted %q", got)
-	}
-	if got := p.paint("unknown", "x"); got != "x" {
-		t.Errorf("painted %q", got)
-	}
+	test.Is(t, "painted", "\x1b[31mx\x1b[0m", p.paint("failed", "x"))
+	test.Is(t, "painted", "x", p.paint("unknown", "x"))
 	file, err := os.Create(filepath.Join(t.TempDir(), "out"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	defer func() { _ = file.Close() }()
 	if _, _, ok := process.TerminalOf(file); ok {
 		t.Error("a file is a terminal")
@@ -239,14 +227,9 @@ func TestSendCommand_text(t *testing.T) {
 		{" \n", "", "standard input is empty"},
 		{"\xff\xfe", "", "send it as a file"},
 	} {
-		path := filepath.Join(t.TempDir(), "in")
-		if err := os.WriteFile(path, []byte(tt.in), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		path := test.File(t, "in", tt.in)
 		in, err := os.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		defer in.Close()
 		got, err := (&sendCommand{Text: []string{"-"}}).text(in)
 		if got != tt.want || (tt.err == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), tt.err) {

@@ -21,6 +21,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/client"
 	"longhaul/internal/process"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -45,9 +46,7 @@ func newTerminal(t *testing.T, columns, rows int) *testTerminal {
 	if err != nil {
 		t.Fatalf("this test needs pseudo-terminals: %v", err)
 	}
-	if err := pty.Setsize(theirs, &pty.Winsize{Cols: uint16(columns), Rows: uint16(rows)}); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, pty.Setsize(theirs, &pty.Winsize{Cols: uint16(columns), Rows: uint16(rows)}))
 	v := &testTerminal{File: theirs, ours: ours, columns: columns}
 	v.changed = sync.NewCond(&v.mu)
 	time.AfterFunc(2*time.Minute, func() {
@@ -200,12 +199,8 @@ obj-aaaaaaaaaaaaaaaaaaaaaaaaaa  completed
 
 Tea is old.
 `
-	if diff := cmp.Diff(want, "\n"+got); diff != "" {
-		t.Errorf("the screen mismatch (-want +got):\n%s", diff)
-	}
-	if code != 0 {
-		t.Errorf("exit code %d", code)
-	}
+	test.Equal(t, "the screen", want, "\n"+got)
+	test.Is(t, "exit code", 0, code)
 }
 
 // Ctrl-C says that the work continues, and how to watch it again.
@@ -224,9 +219,7 @@ func TestWatch_interrupted(t *testing.T) {
 		done <- run(context.Background(), []string{"watch", "--url", f.URL, rootID}, terminal.File, terminal.File)
 	}()
 	terminal.wait("working")
-	if err := syscall.Kill(os.Getpid(), syscall.SIGINT); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, syscall.Kill(os.Getpid(), syscall.SIGINT))
 	code := <-done
 	got := strings.ReplaceAll(terminal.end(), f.URL, "URL")
 	want := rootID + "  working\nlonghaul: stopped watching. The task continues. To see the rest:\n\n  longhaul watch --url URL " + rootID + " --after 4\n"
@@ -247,9 +240,7 @@ func TestTree_high(t *testing.T) {
 		"… 2 more; the command objective shows all",
 		"[███████████████████░░░░░░░░░░] 2 of 3 tasks, 66%",
 	}
-	if diff := cmp.Diff(want, lines); diff != "" {
-		t.Errorf("lines mismatch (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "lines", want, lines)
 }
 
 // The bar of a tree shows how much of a task is done that runs, and what it says; without plans the
@@ -298,9 +289,7 @@ func TestDisplay_plain(t *testing.T) {
 func objectiveOf(t *testing.T, raw string) *client.Objective {
 	t.Helper()
 	var o client.Objective
-	if err := json.Unmarshal([]byte(raw), &o); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, json.Unmarshal([]byte(raw), &o))
 	return &o
 }
 

@@ -86,20 +86,10 @@ type streamItem struct {
 // that may take long.
 func (w *taskWatcher) run(ctx context.Context, stream func(context.Context) eventStream) (a2a.TaskState, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	arrivals := make(chan streamItem)
+	arrivals := arrivalsOf(ctx, stream)
 	defer func() {
 		cancel()
 		for range arrivals { // until the goroutine has ended
-		}
-	}()
-	go func() {
-		defer close(arrivals)
-		for e, err := range stream(ctx) {
-			select {
-			case arrivals <- streamItem{e, err}:
-			case <-ctx.Done():
-				return
-			}
 		}
 	}()
 	tick := w.tick
@@ -125,6 +115,22 @@ func (w *taskWatcher) run(ctx context.Context, stream func(context.Context) even
 			}
 		}
 	}
+}
+
+// arrivalsOf reads a stream in a goroutine until it or ctx ends.
+func arrivalsOf(ctx context.Context, stream func(context.Context) eventStream) <-chan streamItem {
+	arrivals := make(chan streamItem)
+	go func() {
+		defer close(arrivals)
+		for e, err := range stream(ctx) {
+			select {
+			case arrivals <- streamItem{e, err}:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return arrivals
 }
 
 func (w *taskWatcher) show(ctx context.Context, e client.Event) {

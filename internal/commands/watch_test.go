@@ -18,11 +18,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/a2a"
 	"longhaul/client"
 	"longhaul/internal/process"
+	"longhaul/internal/test"
 )
 
 const (
@@ -191,9 +190,7 @@ func (f *fakeAgent) run(cmd interface {
 func (f *fakeAgent) remote(p *process.Process) *remote {
 	f.t.Helper()
 	r, err := f.settings().ProvideRemote(p)
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	test.OK(f.t, err)
 	return r
 }
 
@@ -205,9 +202,7 @@ func (f *fakeAgent) settings() remoteSettings {
 func (f *fakeAgent) want(r *commandRun, code int, stdout string) {
 	f.t.Helper()
 	got := strings.ReplaceAll(r.stdout.String(), f.URL, "URL")
-	if diff := cmp.Diff(strings.TrimPrefix(stdout, "\n"), got); diff != "" {
-		f.t.Errorf("printed mismatch (-want +got):\n%s", diff)
-	}
+	test.Equal(f.t, "printed", strings.TrimPrefix(stdout, "\n"), got)
 	if r.code != code {
 		f.t.Errorf("exit code %d, want %d: %v", r.code, code, r.err)
 	}
@@ -254,9 +249,7 @@ Writing: completed
 Completed.
 `)
 	want := []string{`SubscribeToTask {"id":"` + rootID + `"}`, `SubscribeToTask {"id":"` + rootID + `"}2`}
-	if diff := cmp.Diff(want, f.calls); diff != "" {
-		t.Errorf("calls mismatch (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "calls", want, f.calls)
 }
 
 const (
@@ -339,9 +332,7 @@ func TestWatch_after(t *testing.T) {
 	f := newFakeAgent(t, sendEvents("8 "+wireStatus("FAILED", "The engine broke.", "")))
 	r := f.run(&watchCommand{Task: rootID, After: "7"})
 	f.want(r, 1, "Failed. The engine broke.\n")
-	if want := "SubscribeToTask {\"id\":\"" + rootID + "\"}7"; f.calls[0] != want {
-		t.Errorf("called %s, want %s", f.calls[0], want)
-	}
+	test.Is(t, "called", "SubscribeToTask {\"id\":\""+rootID+"\"}7", f.calls[0])
 }
 
 func TestWatch_json(t *testing.T) {
@@ -434,9 +425,7 @@ longhaul: no answer from http://i, trying until TIME: dial: connection refused
 Start one.
 Still no answer. Look at what the server has printed: a file that it refuses ends its start, which the command check finds. Or this is not its address: --url names another.
 `
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("printed lines (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "printed lines", want, got)
 }
 
 // A server of this machine that has ended with an error ends commands that wait for it, which say
@@ -605,9 +594,7 @@ func TestWatching_remark(t *testing.T) {
 		for range 3 * idleTicks {
 			w.printIdle()
 		}
-		if got := out.String(); got != tt.want {
-			t.Errorf("%s: said %q, want %q", tt.name, got, tt.want)
-		}
+		test.Is(t, tt.name+": said", tt.want, out.String())
 	}
 }
 

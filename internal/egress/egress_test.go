@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"io"
 	"log"
 	"net"
@@ -16,9 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/internal/egress"
+	"longhaul/internal/test"
 )
 
 // denied are URLs that must be refused, and the rule that refuses each. Names
@@ -155,9 +155,7 @@ func TestClient_refuses(t *testing.T) {
 			t.Errorf("Do(%q) = %v, want a refusal by rule %q", tt.url, err, tt.rule)
 		}
 	}
-	if n := site.dials.Load(); n != 0 {
-		t.Errorf("%d connections were made, want none", n)
-	}
+	test.Is(t, "connections were made", 0, site.dials.Load())
 	if len(denied) < 50 {
 		t.Errorf("only %d URLs", len(denied))
 	}
@@ -204,9 +202,7 @@ func TestClient_Do_refusesReboundName(t *testing.T) {
 	if got, want := egress.Class(err), egress.ClassDenied; got != want {
 		t.Errorf("class of %v = %q, want %q", err, got, want)
 	}
-	if n := site.dials.Load(); n != 0 {
-		t.Errorf("%d connections were made, want none", n)
-	}
+	test.Is(t, "connections were made", 0, site.dials.Load())
 }
 
 // The resolver is asked once per connection, so that it cannot answer a check
@@ -232,16 +228,12 @@ func TestClient_Do_followsNoRedirect(t *testing.T) {
 	}
 	c := site.client(t, egress.Config{Resolver: names})
 	answer, err := c.Do(t.Context(), get(t, "https://public.example.com/"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	_ = answer.Body.Close()
 	if got, want := answer.StatusCode, http.StatusFound; got != want {
 		t.Errorf("status = %d, want %d", got, want)
 	}
-	if n := local.requests.Load(); n != 0 {
-		t.Errorf("the target of the redirect got %d requests, want none", n)
-	}
+	test.Is(t, "the target of the redirect requests", 0, local.requests.Load())
 }
 
 func TestClient_Do_ignoresProxyOfEnvironment(t *testing.T) {
@@ -255,9 +247,7 @@ func TestClient_Do_ignoresProxyOfEnvironment(t *testing.T) {
 	if got, want := site.dialed.Load(), "93.184.215.14:443"; got != want {
 		t.Errorf("dialed %v, want %v", got, want)
 	}
-	if n := proxy.requests.Load(); n != 0 {
-		t.Errorf("the proxy got %d requests, want none", n)
-	}
+	test.Is(t, "the proxy requests", 0, proxy.requests.Load())
 }
 
 func TestClient_Do_limits(t *testing.T) {
@@ -270,9 +260,7 @@ func TestClient_Do_limits(t *testing.T) {
 		site.answer = func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, strings.Repeat("x", tt.size)) }
 		c := site.client(t, egress.Config{Resolver: names, MaxAnswer: 100})
 		answer, err := c.Do(t.Context(), get(t, "https://public.example.com/"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		got, err := io.ReadAll(answer.Body)
 		_ = answer.Body.Close()
 		if !errors.Is(err, tt.want) || len(got) != min(tt.size, 100) {
@@ -318,20 +306,14 @@ func TestClass(t *testing.T) {
 		{"other name", "https://8.8.8.8/", egress.ClassTLS, site.client(t, egress.Config{Resolver: names})},
 	} {
 		_, err := tt.c.Do(t.Context(), get(t, tt.url))
-		if got := egress.Class(err); got != tt.want {
-			t.Errorf("%s: class of %v = %q, want %q", tt.name, err, got, tt.want)
-		}
+		test.Is(t, fmt.Sprintf("%s: class of %v", tt.name, err), tt.want, egress.Class(err))
 	}
 	c := site.client(t, egress.Config{Resolver: names})
 	for url, want := range map[string]bool{"https://10.0.0.1/": true, "http://8.8.8.8/": true, "https://loopback.example.com/": false, "https://nowhere.example.com/": false} {
 		_, err := c.Do(t.Context(), get(t, url))
-		if got := egress.Final(err); got != want {
-			t.Errorf("Final of %q: %v is %v, want %v", url, err, got, want)
-		}
+		test.Is(t, fmt.Sprintf("Final of %q: %v", url, err), want, egress.Final(err))
 	}
-	if got := egress.Class(nil); got != "" {
-		t.Errorf("class of nil = %q", got)
-	}
+	test.Is(t, "class of nil", "", egress.Class(nil))
 }
 
 // With AllowPrivate, http and private addresses pass; addresses that are never a
@@ -350,9 +332,7 @@ func TestClient_allowsPrivateForDevelopment(t *testing.T) {
 		if errors.As(c.Check(t.Context(), url), &d) {
 			rule = d.Rule
 		}
-		if rule != want {
-			t.Errorf("Check(%q): rule %q, want %q", url, rule, want)
-		}
+		test.Is(t, fmt.Sprintf("Check(%q): rule", url), want, rule)
 	}
 }
 
@@ -372,9 +352,7 @@ func TestClient_allowsHostsAndNetworks(t *testing.T) {
 		if errors.As(c.Check(t.Context(), url), &d) {
 			rule = d.Rule
 		}
-		if rule != want {
-			t.Errorf("Check(%q): rule %q, want %q", url, rule, want)
-		}
+		test.Is(t, fmt.Sprintf("Check(%q): rule", url), want, rule)
 	}
 }
 
@@ -402,18 +380,14 @@ func TestHost(t *testing.T) {
 		"https://%zz/":             "",
 		"":                         "",
 	} {
-		if got := egress.Host(url); got != want {
-			t.Errorf("Host(%q) = %q, want %q", url, got, want)
-		}
+		test.Is(t, fmt.Sprintf("Host(%q)", url), want, egress.Host(url))
 	}
 }
 
 func TestDenied_Error(t *testing.T) {
 	t.Parallel()
 	a, b := &egress.Denied{Rule: egress.RuleScheme, Detail: "x"}, &egress.Denied{Rule: egress.RuleAddress, Detail: "y"}
-	if diff := cmp.Diff(a.Error(), b.Error()); diff != "" {
-		t.Errorf("texts differ (-a +b):\n%s", diff)
-	}
+	test.Equal(t, "texts differ", a.Error(), b.Error())
 }
 
 // A site is a server on loopback. The clients that it makes connect to it
@@ -458,9 +432,7 @@ func (s *site) client(t *testing.T, cfg egress.Config) *egress.Client {
 		cfg.Roots.AddCert(s.server.Certificate())
 	}
 	c, err := egress.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	t.Cleanup(c.Close)
 	return c
 }
@@ -468,32 +440,24 @@ func (s *site) client(t *testing.T, cfg egress.Config) *egress.Client {
 func (s *site) get(t *testing.T, c *egress.Client, url string) string {
 	t.Helper()
 	answer, err := c.Do(t.Context(), get(t, url))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	defer answer.Body.Close()
 	body, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return string(body)
 }
 
 func get(t *testing.T, url string) *http.Request {
 	t.Helper()
 	r, err := http.NewRequest(http.MethodGet, url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return r
 }
 
 func closedPort(t *testing.T) string {
 	t.Helper()
 	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return nil, nil }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	defer l.Close()
 	return l.Addr().String()
 }
@@ -524,9 +488,7 @@ func (r *rebinding) LookupNetIP(context.Context, string, string) ([]netip.Addr, 
 // CheckURL does not look up names; Private says which refusals AllowPrivate would undo.
 func TestClient_CheckURL(t *testing.T) {
 	c, err := egress.New(egress.Config{Deny: []string{"denied.example.com", "10.1.0.0/16"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	defer c.Close()
 	for _, tt := range []struct {
 		url, rule string

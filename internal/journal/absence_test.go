@@ -8,6 +8,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/internal/journal"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/outbox"
 )
@@ -23,30 +24,30 @@ func TestAbsences(t *testing.T) {
 		store, now := open().Absences, time.Now()
 		for id, from := range map[string]time.Time{"abs-now": now.Add(-time.Minute), "abs-later": now.Add(time.Minute), "abs-over": now.Add(-time.Hour)} {
 			for _, at := range []time.Time{from, now} {
-				if ok := value(store.AddAbsence(t.Context(), "acme", absenceOf(id, at)))(t); !ok {
+				if ok := test.Value(store.AddAbsence(t.Context(), "acme", absenceOf(id, at)))(t); !ok {
 					t.Errorf("%s is one too many", id)
 				}
 			}
 		}
-		seats := value(store.Seats(t.Context(), "acme", "carol"))(t)
+		seats := test.Value(store.Seats(t.Context(), "acme", "carol"))(t)
 		if want := absenceOf("abs-now", now).Seat(); len(seats) != 1 || seats[0].AbsenceID != want.AbsenceID || seats[0].Groups[0] != "leads" || seats[0].MadeBy != "" {
 			t.Errorf("seats %+v, want %+v", seats, want)
 		}
 		for tenant, deputy := range map[string]string{"acme": "bob", "other": "carol"} {
-			if seats := value(store.Seats(t.Context(), tenant, deputy))(t); len(seats) > 0 {
+			if seats := test.Value(store.Seats(t.Context(), tenant, deputy))(t); len(seats) > 0 {
 				t.Errorf("%s in %s has %+v", deputy, tenant, seats)
 			}
 		}
 		if err := store.EndAbsence(t.Context(), "other", "abs-now", "eve"); !errors.Is(err, opt.ErrUnknown) {
 			t.Errorf("ended by another tenant: %v", err)
 		}
-		must(t, store.EndAbsence(t.Context(), "acme", "abs-now", "bob"))
-		must(t, store.EndAbsence(t.Context(), "acme", "abs-now", "eve"))
-		a := value(store.Absence(t.Context(), "acme", "abs-now"))(t)
-		if seats := value(store.Seats(t.Context(), "acme", "carol"))(t); len(seats) > 0 || a.EndedBy != "bob" || a.EndedAt.IsZero() {
+		test.OK(t, store.EndAbsence(t.Context(), "acme", "abs-now", "bob"))
+		test.OK(t, store.EndAbsence(t.Context(), "acme", "abs-now", "eve"))
+		a := test.Value(store.Absence(t.Context(), "acme", "abs-now"))(t)
+		if seats := test.Value(store.Seats(t.Context(), "acme", "carol"))(t); len(seats) > 0 || a.EndedBy != "bob" || a.EndedAt.IsZero() {
 			t.Errorf("after the end: %+v, %+v", seats, a)
 		}
-		if list := value(store.Absences(t.Context(), "acme"))(t); len(list) != 3 || list[0].ID != "abs-later" {
+		if list := test.Value(store.Absences(t.Context(), "acme"))(t); len(list) != 3 || list[0].ID != "abs-later" {
 			t.Errorf("listed: %+v", list)
 		}
 	})
@@ -57,7 +58,7 @@ func TestAbsences_most(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		j, now := open(), time.Now()
 		add := func(id string, from time.Time) bool {
-			return value(j.Absences.AddAbsence(t.Context(), "acme", absenceOf(id, from)))(t)
+			return test.Value(j.Absences.AddAbsence(t.Context(), "acme", absenceOf(id, from)))(t)
 		}
 		add("abs-old", now.Add(-2*time.Hour))
 		for i := range 20 {
@@ -68,8 +69,8 @@ func TestAbsences_most(t *testing.T) {
 		if add("abs-20", now) || !add("abs-3", now) {
 			t.Error("the 21st is kept, or a repeat is refused")
 		}
-		value(j.Purge(t.Context(), now.Add(-time.Minute), 1))(t)
-		if list := value(j.Absences.Absences(t.Context(), "acme"))(t); len(list) != 20 {
+		test.Value(j.Purge(t.Context(), now.Add(-time.Minute), 1))(t)
+		if list := test.Value(j.Absences.Absences(t.Context(), "acme"))(t); len(list) != 20 {
 			t.Errorf("there are %d", len(list))
 		}
 	})
@@ -85,8 +86,8 @@ func TestJournal_Record_notifiesDeputies(t *testing.T) {
 	batch := s.batch(s.ladder()...)
 	during := absenceOf("abs-1", batch.Events[0].At.Time())
 	during.Groups, during.Until = []string{"editors"}, batch.Events[3].At // the end is not in it
-	value(j.Absences.AddAbsence(t.Context(), tenant, during))(t)
-	must(t, j.Record(t.Context(), batch))
+	test.Value(j.Absences.AddAbsence(t.Context(), tenant, during))(t)
+	test.OK(t, j.Record(t.Context(), batch))
 	got := notices(t, j, s.task(0, 0))
 	if len(got) == 0 || got[0] != "notice:carol opened g1 due" || len(got) > 2 {
 		t.Errorf("notices %q", got)

@@ -6,6 +6,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/internal/journal"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/access"
 )
@@ -20,18 +21,18 @@ func TestJournal_APIKey(t *testing.T) {
 		}
 		bare := access.APIKey{ID: "two", Tenant: "acme", Principal: "bob", Groups: []string{}, Scopes: []string{}, Hash: []byte{4}, CreatedAt: at}
 		for _, k := range []access.APIKey{key, bare} {
-			must(t, j.APIKeys.AddAPIKey(t.Context(), k))
+			test.OK(t, j.APIKeys.AddAPIKey(t.Context(), k))
 		}
 		if err := j.APIKeys.AddAPIKey(t.Context(), key); err == nil {
 			t.Error("the same id was taken twice")
 		}
-		equal(t, "keys", []access.APIKey{key, bare}, value(other.APIKeys.APIKeys(t.Context()))(t))
+		test.Equal(t, "keys", []access.APIKey{key, bare}, test.Value(other.APIKeys.APIKeys(t.Context()))(t))
 		revoked := a2a.At(at.Time().Add(time.Minute))
 		for i := range 2 {
-			must(t, j.APIKeys.RevokeAPIKey(t.Context(), "one", a2a.At(revoked.Time().Add(time.Duration(i)*time.Second))))
+			test.OK(t, j.APIKeys.RevokeAPIKey(t.Context(), "one", a2a.At(revoked.Time().Add(time.Duration(i)*time.Second))))
 		}
 		key.RevokedAt = revoked
-		equal(t, "revoked key", key, value(other.APIKeys.APIKey(t.Context(), "one"))(t))
+		test.Equal(t, "revoked key", key, test.Value(other.APIKeys.APIKey(t.Context(), "one"))(t))
 		fails(t, "an unknown key", opt.ErrUnknown)(j.APIKeys.APIKey(t.Context(), "none"))
 		fails(t, "revoking an unknown key", opt.ErrUnknown)(j.APIKeys.RevokeAPIKey(t.Context(), "none", at))
 	})

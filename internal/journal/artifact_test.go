@@ -5,6 +5,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/internal/journal"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/shown"
 )
@@ -37,11 +38,11 @@ func TestArtifacts(t *testing.T) {
 			{ArtifactID: "b", Parts: []a2a.Part{a2a.TextPart("b")}},
 			{ArtifactID: "c", Parts: []a2a.Part{a2a.TextPart("from nothing")}},
 		}
-		equal(t, "artifacts", want, s.view(s.task(0, 0)).Task.Artifacts)
+		test.Equal(t, "artifacts", want, s.view(s.task(0, 0)).Task.Artifacts)
 
 		s.record(s.piece(0, 0, "a", "anew", false), s.piece(0, 0, "a", "and on", true))
 		want[0] = a2a.Artifact{ArtifactID: "a", Parts: []a2a.Part{a2a.TextPart("anewand on")}}
-		equal(t, "after it was replaced, artifacts", want, s.view(s.task(0, 0)).Task.Artifacts)
+		test.Equal(t, "after it was replaced, artifacts", want, s.view(s.task(0, 0)).Task.Artifacts)
 		if v := s.view(s.objective.ID); len(v.Task.Artifacts) != 0 {
 			t.Errorf("the root task shows %v", v.Task.Artifacts)
 		}
@@ -74,13 +75,11 @@ func TestArtifacts_ofRoot(t *testing.T) {
 		for _, a := range v.Task.Artifacts {
 			got = append(got, a.ArtifactID)
 		}
-		equal(t, "artifacts of the root task", want, got)
-		equal(t, "artifacts of the root task", map[string]string{"0-0-a": "onetwo", "own": "own", "0-1-a": "first"}, texts(v.Task.Artifacts))
-		equal(t, "artifacts of the task", map[string]string{"0-0-a": "onetwo"}, texts(s.view(s.task(0, 0)).Task.Artifacts))
+		test.Equal(t, "artifacts of the root task", want, got)
+		test.Equal(t, "artifacts of the root task", map[string]string{"0-0-a": "onetwo", "own": "own", "0-1-a": "first"}, texts(v.Task.Artifacts))
+		test.Equal(t, "artifacts of the task", map[string]string{"0-0-a": "onetwo"}, texts(s.view(s.task(0, 0)).Task.Artifacts))
 
 		s.record(again)
-		if got := texts(s.view(s.objective.ID).Task.Artifacts)["0-0-a"]; got != "given again" {
-			t.Errorf("the root task was given its own, and shows %q", got)
-		}
+		test.Is(t, "the root task was given its own, and shows", "given again", texts(s.view(s.objective.ID).Task.Artifacts)["0-0-a"])
 	})
 }

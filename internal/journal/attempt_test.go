@@ -7,6 +7,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/internal/journal"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/shown"
 )
@@ -81,7 +82,7 @@ func TestTask_progress(t *testing.T) {
 		}
 		check := func(want string, percent int, history ...string) {
 			t.Helper()
-			v := value(s.j.Task(t.Context(), s.objective.Tenant, s.task(0, 0), shown.TaskWant{History: -1}))(t)
+			v := test.Value(s.j.Task(t.Context(), s.objective.Tenant, s.task(0, 0), shown.TaskWant{History: -1}))(t)
 			var before []string
 			for _, m := range v.Task.History {
 				before = append(before, m.Text())

@@ -11,6 +11,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"longhaul/internal/journal"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -28,7 +29,7 @@ func TestRecord_together(t *testing.T) {
 		foreign := newObjective()
 		other := (&scribe{objective: foreign, source: "x"}).batch(opt.Opening{Objective: foreign}.Event())
 		before := dump(t, j)
-		for name, test := range map[string]struct {
+		for name, tt := range map[string]struct {
 			batches []opt.Batch
 			want    error
 		}{
@@ -38,13 +39,13 @@ func TestRecord_together(t *testing.T) {
 			"of two objectives":    {[]opt.Batch{added, other}, opt.ErrMalformed},
 			"one without a source": {[]opt.Batch{added, {ObjectiveID: s.objective.ID, Events: started.Events}}, opt.ErrMalformed},
 		} {
-			fails(t, name, test.want)(j.Record(t.Context(), test.batches...))
+			fails(t, name, tt.want)(j.Record(t.Context(), tt.batches...))
 			if diff := cmp.Diff(before, dump(t, j)); diff != "" {
 				t.Fatalf("%s: something changed (-before +after):\n%s", name, diff)
 			}
 		}
 		for range 2 {
-			must(t, j.Record(t.Context(), opt.Batch{}, added, started, more))
+			test.OK(t, j.Record(t.Context(), opt.Batch{}, added, started, more))
 			if v := s.view(s.task(0, 0)); v.State != opt.TaskCompleted || v.Seq != 5 || len(s.events()) != 5 {
 				t.Errorf("%s at %d of %d events, want completed at 5", v.State, v.Seq, len(s.events()))
 			}
@@ -75,7 +76,7 @@ func TestRecord_contradiction(t *testing.T) {
 		return b
 	}
 	for _, b := range []opt.Batch{batch("one", "two"), batch("one", "two", "three"), batch("one")} {
-		must(t, j.Record(t.Context(), b))
+		test.OK(t, j.Record(t.Context(), b))
 	}
 	before := dump(t, j)
 	from := func(b opt.Batch, n int) opt.Batch { b.Events = b.Events[n:]; return b }
@@ -85,7 +86,7 @@ func TestRecord_contradiction(t *testing.T) {
 			t.Errorf("batch %d: %v, %d lines in the log", i, err, logs.Len())
 		}
 	}
-	equal(t, "something changed", before, dump(t, j))
+	test.Equal(t, "something changed", before, dump(t, j))
 	if err := j.Record(t.Context(), from(batch("one", "two", "three", "four"), 2)); err != nil {
 		t.Error(err)
 	}
@@ -107,7 +108,7 @@ func TestRecord_longSource(t *testing.T) {
 			return opt.Batch{ObjectiveID: s.objective.ID, Source: "long", Events: slices.Clone(all[from:to])}
 		}
 		for from, size := 0, 1; from < len(all); from, size = min(from+size, len(all)), size*2%97 {
-			must(t, j.Record(t.Context(), part(max(0, from-3), min(from+size, len(all)))))
+			test.OK(t, j.Record(t.Context(), part(max(0, from-3), min(from+size, len(all)))))
 		}
 		before := dump(t, j)
 		if err := j.Record(t.Context(), part(0, len(all))); err != nil || len(s.events()) != 301 {
@@ -120,7 +121,7 @@ func TestRecord_longSource(t *testing.T) {
 				t.Fatalf("event %d with another content: %v", n+1, err)
 			}
 		}
-		equal(t, "something changed", before, dump(t, j))
+		test.Equal(t, "something changed", before, dump(t, j))
 		kept, err := j.Kept(t.Context(), tenant, s.objective.ID)
 		if err != nil || kept.Recorded["long"] != 300 {
 			t.Errorf("%d are recorded, %v, want 300", kept.Recorded["long"], err)

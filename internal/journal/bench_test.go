@@ -10,6 +10,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/internal/journal"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/access"
 	"longhaul/opt/shown"
@@ -84,9 +85,7 @@ func benchLists(b *testing.B, j *journal.Journal, stored int) {
 	ctx := b.Context()
 	s := brief(b, j, 1)
 	const tasks = 3 // of an objective
-	if err := j.Fill(ctx, s.objective.ID, stored/tasks, time.Millisecond); err != nil {
-		b.Fatal(err)
-	}
+	test.OK(b, j.Fill(ctx, s.objective.ID, stored/tasks, time.Millisecond))
 	begin(b, j, newObjective())
 	list := func(name string, read func() (listed, total int, err error)) {
 		b.Run(name, func(b *testing.B) {
@@ -125,9 +124,7 @@ func BenchmarkUsage(b *testing.B) {
 	err := j.Script(b.Context(), fmt.Sprintf(`INSERT INTO costs (objective_id, seq, tenant, context_id, plan_id, task_id, model, at, input_tokens, cached_tokens, output_tokens, cost, seconds)
 		WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300000)
 		SELECT '%s', -i, '%s', '%s', '', '', 'm', %d - i * 60000, 1, 0, 1, 1, 1 FROM n`, o.ID, tenant, o.ContextID, now.UnixMilli()))
-	if err != nil {
-		b.Fatal(err)
-	}
+	test.OK(b, err)
 	for _, quota := range []access.Quota{"cost-in-all", "context-cost-in-all", "time-in-all", "context-time-in-all"} {
 		for name, step := range map[string]time.Duration{"whole": time.Hour, "added-up": 0} {
 			b.Run(string(quota)+"/"+name, func(b *testing.B) {

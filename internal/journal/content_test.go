@@ -13,6 +13,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/internal/journal"
 	"longhaul/internal/seal"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/shown"
 )
@@ -29,7 +30,7 @@ func sealing(t *testing.T, cfg journal.Config, on bool, keys ...byte) journal.Co
 func raw(t *testing.T, cfg journal.Config) (all []byte) {
 	t.Helper()
 	if cfg.URL != "" {
-		return value(exec.Command("pg_dump", "--inserts", cfg.URL).Output())(t)
+		return test.Value(exec.Command("pg_dump", "--inserts", cfg.URL).Output())(t)
 	}
 	for _, end := range []string{"", "-wal"} {
 		data, err := os.ReadFile(cfg.Path + end)
@@ -48,7 +49,7 @@ func boxOf(t testing.TB, keys ...byte) *seal.Box {
 	for _, b := range keys {
 		all = append(all, bytes.Repeat([]byte{b}, 32))
 	}
-	box := value(seal.New(all...))(t)
+	box := test.Value(seal.New(all...))(t)
 	return box
 }
 
@@ -75,7 +76,7 @@ func sing(t *testing.T, j *journal.Journal) *scribe {
 	done.Status = agentMessage("two", canary+" second")
 	s.record(opt.Opening{Objective: o, Message: &m}.Event(), plan, said, s.piece(0, 0, "a", canary+" artifact", false), done, s.waits(0, 1, g),
 		opt.Event{Kind: opt.ObjectiveMoved, To: "failed", Status: agentMessage("three", canary+" failure")})
-	must(t, j.WriteBlobs(t.Context(), o.ID, map[string][]byte{"blob": []byte(canary)}))
+	test.OK(t, j.WriteBlobs(t.Context(), o.ID, map[string][]byte{"blob": []byte(canary)}))
 	return s
 }
 
@@ -83,7 +84,7 @@ func sing(t *testing.T, j *journal.Journal) *scribe {
 func readings(t *testing.T, s *scribe) string {
 	t.Helper()
 	ctx := t.Context()
-	o := value(s.j.Objective(ctx, tenant, s.objective.ID))(t)
+	o := test.Value(s.j.Objective(ctx, tenant, s.objective.ID))(t)
 	gates, total, listing := s.j.Interrupts(ctx, tenant, shown.InterruptFilter{Kind: opt.Approval, ObjectiveID: o.ID})
 	none, _, listingNone := s.j.Interrupts(ctx, tenant, shown.InterruptFilter{Kind: opt.Clarification, ObjectiveID: o.ID})
 	found, searching := s.j.SearchObjectives(ctx, tenant, shown.ObjectiveSearch{Text: "Vogel Objective", ContextID: o.ContextID})
@@ -92,7 +93,7 @@ func readings(t *testing.T, s *scribe) string {
 	if err := errors.Join(listing, listingNone, searching, keeping, blob); err != nil || total != 1 || found.Total != 1 || len(found.Objectives) != 1 || len(none) != 0 {
 		t.Fatalf("%v, %d gates, %d others, %d objectives found", err, total, len(none), found.Total)
 	}
-	text := value(json.MarshalIndent([]any{o, s.view(o.ID), s.view(s.task(0, 0)), gates, kept.Request, string(data), s.events()}, "", " "))(t)
+	text := test.Value(json.MarshalIndent([]any{o, s.view(o.ID), s.view(s.task(0, 0)), gates, kept.Request, string(data), s.events()}, "", " "))(t)
 	return string(text)
 }
 
@@ -119,7 +120,7 @@ func TestSeal(t *testing.T) {
 			j := openWith(t, sealing(t, cfg, true, keys...))
 			for _, s := range []*scribe{plain, sealed} {
 				want := readings(t, s.as(s.source, s.j))
-				equal(t, fmt.Sprintf("with the keys %v", keys), want, readings(t, s.as(s.source, j)))
+				test.Equal(t, fmt.Sprintf("with the keys %v", keys), want, readings(t, s.as(s.source, j)))
 			}
 		}
 	})

@@ -6,6 +6,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/internal/journal"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/shown"
 )
@@ -29,20 +30,20 @@ func TestJournal_Costs(t *testing.T) {
 		planner := opt.Event{Kind: opt.UsageAdded, At: a2a.AtMillis(4000), Usage: &opt.Usage{Input: 80, Model: "main"}}
 		s.record(planner)
 		for range 2 { // the second time it is known
-			must(t, j.Record(t.Context(), opt.Batch{ObjectiveID: o.ID, Source: "again", Events: []opt.Event{{N: 1, Kind: opt.UsageAdded, At: a2a.AtMillis(5000), Usage: &opt.Usage{Input: 160}}}}))
+			test.OK(t, j.Record(t.Context(), opt.Batch{ObjectiveID: o.ID, Source: "again", Events: []opt.Event{{N: 1, Kind: opt.UsageAdded, At: a2a.AtMillis(5000), Usage: &opt.Usage{Input: 160}}}}))
 		}
 
 		got, err := j.Objective(t.Context(), o.Tenant, o.ID)
-		must(t, err)
+		test.OK(t, err)
 		p := got.Plans[0]
-		equal(t, "the objective", opt.Used{Usage: opt.Usage{Input: 310, Cached: 3, Output: 6, Cost: 70}, Limit: opt.SpendLimit{Cost: 7}}, got.Used)
-		equal(t, "the plan", opt.Used{Usage: opt.Usage{Input: 70, Cached: 3, Output: 6, Cost: 70}, Limit: opt.SpendLimit{Tokens: 200}}, p.Used)
-		equal(t, "the first task", opt.Used{Usage: opt.Usage{Input: 30, Cached: 2, Output: 4, Cost: 30}, Limit: opt.SpendLimit{Tokens: 100}}, p.Tasks[0].Used)
-		equal(t, "its view", p.Tasks[0].Used, s.view(s.task(0, 0)).Used)
-		equal(t, "the view of the root task", got.Used, s.view(o.RootID()).Used)
+		test.Equal(t, "the objective", opt.Used{Usage: opt.Usage{Input: 310, Cached: 3, Output: 6, Cost: 70}, Limit: opt.SpendLimit{Cost: 7}}, got.Used)
+		test.Equal(t, "the plan", opt.Used{Usage: opt.Usage{Input: 70, Cached: 3, Output: 6, Cost: 70}, Limit: opt.SpendLimit{Tokens: 200}}, p.Used)
+		test.Equal(t, "the first task", opt.Used{Usage: opt.Usage{Input: 30, Cached: 2, Output: 4, Cost: 30}, Limit: opt.SpendLimit{Tokens: 100}}, p.Tasks[0].Used)
+		test.Equal(t, "its view", p.Tasks[0].Used, s.view(s.task(0, 0)).Used)
+		test.Equal(t, "the view of the root task", got.Used, s.view(o.RootID()).Used)
 		kept, err := j.Kept(t.Context(), o.Tenant, o.ID)
-		must(t, err)
-		equal(t, "for a retry", []opt.Usage{got.Used.Usage, p.Used.Usage}, []opt.Usage{kept.Used, kept.UsedBy[p.ID]})
+		test.OK(t, err)
+		test.Equal(t, "for a retry", []opt.Usage{got.Used.Usage, p.Used.Usage}, []opt.Usage{kept.Used, kept.UsedBy[p.ID]})
 
 		other := newObjective()
 		other.Tenant = "globex"
@@ -51,7 +52,7 @@ func TestJournal_Costs(t *testing.T) {
 			t.Helper()
 			s.Limit = 50
 			list, err := j.Costs(t.Context(), o.Tenant, s)
-			must(t, err)
+			test.OK(t, err)
 			out := map[string]int64{}
 			for i, c := range list {
 				if out[c.Of] = c.Usage.Input; i > 0 && list[i-1].Usage.Cost < c.Usage.Cost {
@@ -60,16 +61,16 @@ func TestJournal_Costs(t *testing.T) {
 			}
 			return out
 		}
-		equal(t, "by context", map[string]int64{o.ContextID: 310}, inputs(shown.CostSearch{By: shown.ByContext}))
-		equal(t, "by model", map[string]int64{"main": 130, "other": 20, "": 160}, inputs(shown.CostSearch{By: shown.ByModel}))
-		equal(t, "by tenant", map[string]int64{o.Tenant: 310, "globex": 1}, inputs(shown.CostSearch{By: shown.ByTenant, All: true}))
-		equal(t, "within a time", map[string]int64{"main": 40, "other": 20}, inputs(shown.CostSearch{By: shown.ByModel, Since: a2a.AtMillis(2000), Until: a2a.AtMillis(4000)}))
+		test.Equal(t, "by context", map[string]int64{o.ContextID: 310}, inputs(shown.CostSearch{By: shown.ByContext}))
+		test.Equal(t, "by model", map[string]int64{"main": 130, "other": 20, "": 160}, inputs(shown.CostSearch{By: shown.ByModel}))
+		test.Equal(t, "by tenant", map[string]int64{o.Tenant: 310, "globex": 1}, inputs(shown.CostSearch{By: shown.ByTenant, All: true}))
+		test.Equal(t, "within a time", map[string]int64{"main": 40, "other": 20}, inputs(shown.CostSearch{By: shown.ByModel, Since: a2a.AtMillis(2000), Until: a2a.AtMillis(4000)}))
 		fails(t, "by color", opt.ErrMalformed)(j.Costs(t.Context(), o.Tenant, shown.CostSearch{By: "color"}))
 
 		s.record(opt.Event{Kind: opt.ObjectiveMoved, To: "completed"})
 		if n, err := j.Purge(t.Context(), time.Now(), 10); n != 1 || err != nil {
 			t.Fatalf("purged %d, %v", n, err)
 		}
-		equal(t, "after the purge", map[string]int64{}, inputs(shown.CostSearch{By: shown.ByModel}))
+		test.Equal(t, "after the purge", map[string]int64{}, inputs(shown.CostSearch{By: shown.ByModel}))
 	})
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"longhaul/internal/journal"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -87,7 +88,7 @@ func kill(t *testing.T, path string) {
 	for round := range 6 {
 		alone := round%2 == 0
 		if alone {
-			must(t, s.j.Close())
+			test.OK(t, s.j.Close())
 		} else {
 			s.j = openWith(t, configAt(path))
 		}
@@ -96,7 +97,7 @@ func kill(t *testing.T, path string) {
 			s.j = openWith(t, configAt(path))
 		}
 		checkAll(t, s, marks)
-		must(t, s.j.Close())
+		test.OK(t, s.j.Close())
 	}
 }
 
@@ -133,7 +134,7 @@ func startChild(t *testing.T, args string) (child *exec.Cmd, lines *bufio.Scanne
 	if err == nil {
 		err = child.Start()
 	}
-	must(t, err)
+	test.OK(t, err)
 	return child, bufio.NewScanner(out)
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/internal/journal"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/shown"
 )
@@ -45,8 +46,8 @@ func TestDecisions(t *testing.T) {
 		var got []opt.Decision
 		var chains opt.Chains
 		for after, more := shown.DecisionCursor(0), true; more; {
-			p := value(s.j.Decisions(t.Context(), tenant, s.objective.ID, after, 2))(t)
-			equal(t, fmt.Sprintf("head after %d", after), head, p.Head)
+			p := test.Value(s.j.Decisions(t.Context(), tenant, s.objective.ID, after, 2))(t)
+			test.Equal(t, fmt.Sprintf("head after %d", after), head, p.Head)
 			if len(p.Decisions) > 2 || len(p.Decisions) == 0 {
 				t.Fatalf("%d on a page", len(p.Decisions))
 			}
@@ -58,7 +59,7 @@ func TestDecisions(t *testing.T) {
 			}
 			after, more = p.Last, p.More
 		}
-		equal(t, "decisions", want, got)
+		test.Equal(t, "decisions", want, got)
 		if err := chains.End(head); err != nil {
 			t.Error(err)
 		}
@@ -72,7 +73,7 @@ func TestDecisions_none(t *testing.T) {
 	t.Parallel()
 	none := begin(t, openFile(t, ""), newObjective())
 	want := shown.DecisionPage{Head: opt.DecisionHead{ObjectiveID: none.objective.ID}}
-	equal(t, "without decisions", want, value(none.j.Decisions(t.Context(), tenant, none.objective.ID, 0, 10))(t))
+	test.Equal(t, "without decisions", want, test.Value(none.j.Decisions(t.Context(), tenant, none.objective.ID, 0, 10))(t))
 }
 
 // How a gate was closed is shown at its task and at the root task. Replies that close
@@ -83,6 +84,6 @@ func TestTask_decided(t *testing.T) {
 	s, _, _ := ledger(t, j)
 	want := &opt.Decided{GateID: opt.GateID(s.task(0, 0), 1), Action: opt.Accept, DecidedBy: "ann", At: at(7), Feedback: "fine"}
 	for id, want := range map[string]*opt.Decided{s.objective.ID: want, s.task(0, 0): want, s.task(1, 0): nil} {
-		equal(t, id, want, s.view(id).Decided)
+		test.Equal(t, id, want, s.view(id).Decided)
 	}
 }

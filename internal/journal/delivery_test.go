@@ -5,9 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/internal/journal"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/outbox"
 )
@@ -49,7 +48,7 @@ func TestJournal_Record_makesDeliveries(t *testing.T) {
 		ObjectiveID: root, TaskID: task, ContextID: s.objective.ContextID, ConfigID: "of the task", N: 5,
 		State: "input-required", At: at(5), GateKind: "approval", GateID: "g1", Status: outbox.DeliveryDue, Since: at(5),
 	}}
-	equal(t, "deliveries", want, value(j.Pushes.Deliveries(t.Context(), tenant, task))(t))
+	test.Equal(t, "deliveries", want, test.Value(j.Pushes.Deliveries(t.Context(), tenant, task))(t))
 }
 
 // A retry has its own root task: configs stay with the task that they were
@@ -97,16 +96,14 @@ func TestJournal_Record_withoutConfigs(t *testing.T) {
 	s.record(s.rootMoved(opt.TaskWorking))
 	s.record(s.rootMoved(opt.TaskCompleted))
 	for _, first := range []string{"INSERT INTO deliveries", "SELECT shown, gate", "UPDATE push_configs"} {
-		if n := runs(t, j, first); n != 0 {
-			t.Errorf("%s: %d times, want none", first, n)
-		}
+		test.Is(t, fmt.Sprintf("%s: times", first), 0, runs(t, j, first))
 	}
 }
 
 func next(t testing.TB, j *journal.Journal, task, config string) string {
 	t.Helper()
 	p, d, ok, err := j.Pushes.NextDelivery(t.Context(), task, config)
-	must(t, err)
+	test.OK(t, err)
 	if !ok {
 		return "none"
 	}
@@ -119,7 +116,7 @@ func note(t testing.TB, j *journal.Journal, task, config string, s outbox.Delive
 	if !ok || err != nil {
 		t.Fatalf("next delivery: %v, %v", ok, err)
 	}
-	value(j.Pushes.NoteDelivery(t.Context(), p, d, outbox.DeliveryAttempt{At: at(int64(100 + d.Tries)), Status: 503, Error: "status"}, s))(t)
+	test.Value(j.Pushes.NoteDelivery(t.Context(), p, d, outbox.DeliveryAttempt{At: at(int64(100 + d.Tries)), Status: 503, Error: "status"}, s))(t)
 	return d
 }
 
@@ -127,9 +124,7 @@ func TestJournal_NoteDelivery(t *testing.T) {
 	t.Parallel()
 	c := newClock()
 	j, s, root := pushed(t, c, "a")
-	if got := next(t, j, root, "a"); got != "none" {
-		t.Errorf("next %s, want none", got)
-	}
+	test.Is(t, "next", "none", next(t, j, root, "a"))
 	s.record(s.atGate(root, "g1"), s.rootMoved(opt.TaskCompleted))
 	if got, want := next(t, j, root, "a"), "https://example.com/a 2 input-required 0"; got != want {
 		t.Errorf("next %s, want %s", got, want)
@@ -141,19 +136,16 @@ func TestJournal_NoteDelivery(t *testing.T) {
 	}
 	note(t, j, root, "a", outbox.DeliveryDone)
 	note(t, j, root, "a", outbox.DeliveryDead)
-	if got := next(t, j, root, "a"); got != "none" {
-		t.Errorf("next %s, want none", got)
-	}
+	test.Is(t, "next", "none", next(t, j, root, "a"))
 	wantLines(t, j, root, "a input-required g1 delivered 2", "a completed  dead 1")
 	list, err := j.Pushes.Deliveries(t.Context(), tenant, root)
 	want := []outbox.DeliveryAttempt{{N: 1, At: at(100), Status: 503, Error: "status"}, {N: 2, At: at(101), Status: 503, Error: "status"}}
-	if diff := cmp.Diff(want, list[0].Attempts); diff != "" || err != nil {
-		t.Errorf("attempts mismatch (-want +got):\n%s%v", diff, err)
-	}
+	test.OK(t, err)
+	test.Equal(t, "attempts", want, list[0].Attempts)
 
 	c.forward(time.Hour)
 	for _, n := range []int64{2, 3, 3} {
-		must(t, j.Pushes.Redeliver(t.Context(), tenant, root, "a", n))
+		test.OK(t, j.Pushes.Redeliver(t.Context(), tenant, root, "a", n))
 	}
 	wantLines(t, j, root, "a input-required g1 due 2", "a completed  due 1")
 	_, d, _, _ := j.Pushes.NextDelivery(t.Context(), root, "a")
@@ -184,7 +176,7 @@ func TestJournal_NoteDelivery_abandoned(t *testing.T) {
 		if err == nil {
 			_, err = j.Pushes.NoteDelivery(t.Context(), p, d, outbox.DeliveryAttempt{At: at(9)}, status)
 		}
-		must(t, err)
+		test.OK(t, err)
 	}
 	wantLines(t, j, root, "a failed  abandoned 1", "b failed  delivered 1")
 }
@@ -209,7 +201,7 @@ func TestJournal_NoteDelivery_replaced(t *testing.T) {
 		j, s, root := pushed(t, newClock(), "a")
 		s.record(s.rootMoved(opt.TaskCompleted))
 		p, d, _, err := j.Pushes.NextDelivery(t.Context(), root, "a")
-		must(t, err)
+		test.OK(t, err)
 		other := config(root, "a")
 		other.URL = "https://example.com/other"
 		put(t, j, other)
@@ -224,7 +216,7 @@ func TestJournal_NoteDelivery_replaced(t *testing.T) {
 
 func due(t testing.TB, j *journal.Journal) (list []string) {
 	t.Helper()
-	keys := value(j.Pushes.PushesDue(t.Context(), 10))(t)
+	keys := test.Value(j.Pushes.PushesDue(t.Context(), 10))(t)
 	for _, k := range keys {
 		list = append(list, fmt.Sprint(k.ConfigID, " ", k.N))
 	}
@@ -233,12 +225,12 @@ func due(t testing.TB, j *journal.Journal) (list []string) {
 
 func wantDue(t testing.TB, j *journal.Journal, want ...string) {
 	t.Helper()
-	equal(t, "due", want, due(t, j))
+	test.Equal(t, "due", want, due(t, j))
 }
 
 func hand(t testing.TB, j *journal.Journal, keys ...outbox.PushKey) {
 	t.Helper()
-	must(t, j.Pushes.PushesHanded(t.Context(), keys))
+	test.OK(t, j.Pushes.PushesHanded(t.Context(), keys))
 }
 
 func TestJournal_PushesDue(t *testing.T) {
@@ -248,7 +240,7 @@ func TestJournal_PushesDue(t *testing.T) {
 	wantDue(t, j)
 	s.record(s.atGate(root, "g1"))
 	wantDue(t, j, "a 2", "b 2")
-	equal(t, "at most one", []outbox.PushKey{{TaskID: root, ConfigID: "a", N: 2, Tenant: s.objective.Tenant}}, value(j.Pushes.PushesDue(t.Context(), 1))(t))
+	test.Equal(t, "at most one", []outbox.PushKey{{TaskID: root, ConfigID: "a", N: 2, Tenant: s.objective.Tenant}}, test.Value(j.Pushes.PushesDue(t.Context(), 1))(t))
 	hand(t, j, outbox.PushKey{TaskID: root, ConfigID: "a", N: 2})
 	s.record(s.rootMoved(opt.TaskCompleted))
 	hand(t, j, outbox.PushKey{TaskID: root, ConfigID: "b", N: 2})
@@ -261,7 +253,7 @@ func TestJournal_PushesDue(t *testing.T) {
 	wantDue(t, j, "a 3")
 	c.forward(9 * time.Minute)
 	wantDue(t, j, "a 3", "b 3")
-	must(t, j.Pushes.RemovePush(t.Context(), tenant, root, "a"))
+	test.OK(t, j.Pushes.RemovePush(t.Context(), tenant, root, "a"))
 	wantDue(t, j, "b 3")
 }
 
@@ -269,7 +261,7 @@ func TestJournal_PushesDue(t *testing.T) {
 // has done so: that comes after the answer to the call.
 func signalled(t testing.TB, j *journal.Journal) bool {
 	t.Helper()
-	must(t, j.Script(t.Context(), "SELECT 1"))
+	test.OK(t, j.Script(t.Context(), "SELECT 1"))
 	select {
 	case <-j.Pushes.PushSignal():
 		return true
@@ -301,7 +293,7 @@ func TestJournal_PushSignal(t *testing.T) {
 	if signalled(t, j) {
 		t.Error("signalled, and nothing has become due")
 	}
-	must(t, j.Pushes.Redeliver(t.Context(), tenant, root, "a", 3))
+	test.OK(t, j.Pushes.Redeliver(t.Context(), tenant, root, "a", 3))
 	if !signalled(t, j) {
 		t.Error("not signalled after a redelivery")
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"longhaul/internal/journal"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -13,7 +14,7 @@ func TestJournal_Depth(t *testing.T) {
 		j := open()
 		want := func(when string, want journal.Depth) {
 			t.Helper()
-			equal(t, when+": depth", want, value(j.Depth(t.Context(), at(100).Time()))(t))
+			test.Equal(t, when+": depth", want, test.Value(j.Depth(t.Context(), at(100).Time()))(t))
 		}
 		want("at first", journal.Depth{Tasks: map[string]int64{}})
 		queued := newObjective()
@@ -27,7 +28,7 @@ func TestJournal_Depth(t *testing.T) {
 		want("tasks have begun", journal.Depth{Queued: 1, Working: 1, Tasks: map[string]int64{"working": 1, "input-required": 1}})
 		plan.record(s.waits(0, 1, gate(s.task(0, 1), opt.Approval, 1)))
 		want("one waits with a question", journal.Depth{Queued: 1, Working: 1, Questions: 1, Tasks: map[string]int64{"input-required": 2}})
-		if early := value(j.Depth(t.Context(), at(1).Time()))(t); early.Questions != 0 {
+		if early := test.Value(j.Depth(t.Context(), at(1).Time()))(t); early.Questions != 0 {
 			t.Errorf("%d questions are from before the first event", early.Questions)
 		}
 		if err := j.Stuck(t.Context(), s.objective.ID, opt.Stuck{Since: at(5), Reason: "A gap."}); err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/internal/journal"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/shown"
 )
@@ -19,7 +20,7 @@ func asking(e opt.Event, scope any) opt.Event {
 // scoped reads the history of a task, and to which tasks its messages belong.
 func (s *scribe) scoped(id string, want shown.TaskWant) (messages, tasks []string) {
 	s.t.Helper()
-	v := value(s.j.Task(s.t.Context(), tenant, id, want))(s.t)
+	v := test.Value(s.j.Task(s.t.Context(), tenant, id, want))(s.t)
 	for _, m := range v.Task.History {
 		tasks = append(tasks, m.TaskID)
 	}
@@ -79,7 +80,7 @@ func TestHistory_scope(t *testing.T) {
 			}
 		}
 		_, tasks := s.scoped(s.task(1, 1), shown.TaskWant{History: -1, Scope: shown.ScopeObjective})
-		equal(t, "whose messages they are", []string{root, root, s.task(0, 0), root, s.task(0, 1), s.task(1, 0)}, tasks)
+		test.Equal(t, "whose messages they are", []string{root, root, s.task(0, 0), root, s.task(0, 1), s.task(1, 0)}, tasks)
 	})
 }
 

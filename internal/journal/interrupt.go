@@ -94,7 +94,7 @@ func (j taskReader) filteredInterrupts(ctx context.Context, tenant string, f sho
 			if err := w.readGate(); err != nil {
 				return err
 			}
-			if (f.Kind == "" || w.Gate.Kind == f.Kind) && (f.For == nil || w.WaitsFor(*f.For)) && w.containsWords(words) {
+			if w.fits(f, words) {
 				found = append(found, w)
 			}
 			return nil
@@ -121,6 +121,10 @@ func (j taskReader) filteredInterrupts(ctx context.Context, tenant string, f sho
 		list = append(list, w.Interrupt)
 	}
 	return list, total, err
+}
+
+func (w candidate) fits(f shown.InterruptFilter, words []string) bool {
+	return (f.Kind == "" || w.Gate.Kind == f.Kind) && (f.For == nil || w.WaitsFor(*f.For)) && w.containsWords(words)
 }
 
 // readGate reads the parts of the gate of w that filters look at.

@@ -8,6 +8,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/internal/journal"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/shown"
 )
@@ -24,7 +25,7 @@ func waitAt(t *testing.T, j *journal.Journal, since int64, name string, change f
 	change(g)
 	batch := s.batch(s.waits(0, 0, g))
 	batch.Events[0].At = at(since)
-	must(t, j.Record(t.Context(), batch))
+	test.OK(t, j.Record(t.Context(), batch))
 	return g.ID
 }
 
@@ -46,7 +47,7 @@ func TestInterrupts_picked(t *testing.T) {
 			g.Votes = []opt.Vote{{Action: opt.Accept, DecidedBy: "ann"}}
 		})
 		ann := &shown.Responder{Principal: "ann", Groups: []string{"firemen"}}
-		for name, test := range map[string]struct {
+		for name, tt := range map[string]struct {
 			filter shown.InterruptFilter
 			want   []string
 			total  int
@@ -62,9 +63,9 @@ func TestInterrupts_picked(t *testing.T) {
 			"not both words": {shown.InterruptFilter{Text: "anchor paint"}, nil, 0},
 			"limited":        {shown.InterruptFilter{Urgent: true, Limit: 2}, []string{soon, late}, 5},
 		} {
-			list, total, err := j.Interrupts(t.Context(), tenant, test.filter)
-			must(t, err)
-			if diff := cmp.Diff(test.want, gatesOf(list)); diff != "" || total != test.total {
+			list, total, err := j.Interrupts(t.Context(), tenant, tt.filter)
+			test.OK(t, err)
+			if diff := cmp.Diff(tt.want, gatesOf(list)); diff != "" || total != tt.total {
 				t.Errorf("%s: %d of %d (-want +got):\n%s", name, len(list), total, diff)
 			}
 		}
@@ -72,14 +73,14 @@ func TestInterrupts_picked(t *testing.T) {
 		for f := (shown.InterruptFilter{Urgent: true, Limit: 1}); ; {
 			list, _, err := j.Interrupts(t.Context(), tenant, f)
 			if err != nil || len(list) == 0 {
-				must(t, err)
+				test.OK(t, err)
 				break
 			}
 			last := list[0]
 			paged = append(paged, last.Gate.ID)
 			f.After = shown.Cursor{At: last.Since, ID: last.TaskID, Due: last.Gate.ExpiresAt}
 		}
-		equal(t, "by page", []string{soon, late, never, bobs, voted}, paged)
+		test.Equal(t, "by page", []string{soon, late, never, bobs, voted}, paged)
 		if list, total, err := j.Interrupts(t.Context(), "globex", shown.InterruptFilter{Urgent: true}); len(list) != 0 || total != 0 || err != nil {
 			t.Errorf("another tenant sees %v, %d, %v", list, total, err)
 		}
@@ -113,7 +114,7 @@ func TestGate(t *testing.T) {
 			}
 			decisions = append(decisions, x.Decision)
 		}
-		equal(t, "decisions", []opt.Decision{want[0], want[2], want[3], want[4]}, decisions)
+		test.Equal(t, "decisions", []opt.Decision{want[0], want[2], want[3], want[4]}, decisions)
 		if !r.Open || r.Gate.Title != "Sure?" || r.ObjectiveID != s.objective.ID || r.Principal != s.objective.Principal || r.Closed().Decision.DecidedBy != "ann" {
 			t.Errorf("the open gate is %+v", r)
 		}
@@ -151,7 +152,7 @@ func TestGate_sentBack(t *testing.T) {
 		s.record(s.waits(0, 0, again))
 		s.record(s.waits(0, 0, gate(s.task(0, 0), opt.Approval, 1003)))
 		for id, want := range map[string]string{first.ID: "", again.ID: first.ID} {
-			if r := value(s.j.Gate(t.Context(), tenant, id))(t); r.SentBack != want {
+			if r := test.Value(s.j.Gate(t.Context(), tenant, id))(t); r.SentBack != want {
 				t.Errorf("before %s it was sent back at %q, want %q", id, r.SentBack, want)
 			}
 		}
@@ -171,8 +172,8 @@ func TestInterrupts_shapers(t *testing.T) {
 		g.Responders = &opt.Responders{NotRequester: true}
 		s.record(planAdded(s.objective, 0, 1), note)
 		s.record(s.waits(0, 0, g))
-		equal(t, "kept shapers", head.Shapers, value(j.Kept(t.Context(), tenant, s.objective.ID))(t).Objective.Shapers)
-		record := value(j.Gate(t.Context(), tenant, g.ID))(t)
+		test.Equal(t, "kept shapers", head.Shapers, test.Value(j.Kept(t.Context(), tenant, s.objective.ID))(t).Objective.Shapers)
+		record := test.Value(j.Gate(t.Context(), tenant, g.ID))(t)
 		for who, waits := range map[string]bool{"ann": false, "bob": false, "carol": false, "dave": true} {
 			r := shown.Responder{Principal: who}
 			list, _, err := j.Interrupts(t.Context(), tenant, shown.InterruptFilter{For: &r})

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"longhaul/a2a"
 	"longhaul/internal/journal/db"
 	"longhaul/opt/shown"
 )
@@ -22,6 +23,17 @@ func where(condition string, values ...any) filter { return filter{}.add(" WHERE
 
 // and adds a condition, which has a question mark for each of its values.
 func (f filter) and(condition string, values ...any) filter { return f.add(" AND ", condition, values) }
+
+// between adds that a time is not before one and before another, if they are given.
+func (f filter) between(column string, since, until a2a.Time) filter {
+	if !since.IsZero() {
+		f = f.and(column+" >= ?", since.Millis())
+	}
+	if !until.IsZero() {
+		f = f.and(column+" < ?", until.Millis())
+	}
+	return f
+}
 
 func (f filter) add(before, condition string, values []any) filter {
 	out := filter{f.tail + before, slices.Clone(f.a)}

@@ -9,6 +9,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/internal/journal"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/shown"
 )
@@ -38,7 +39,7 @@ func TestTasks(t *testing.T) {
 		mine := []string{s.task(0, 1), s.task(0, 0), s.objective.ID, s.task(1, 1), s.task(1, 0)}
 		all := append([]string{other.ID}, mine...)
 		context := s.objective.ContextID
-		for name, test := range map[string]struct {
+		for name, tt := range map[string]struct {
 			filter shown.TaskFilter
 			want   []string
 			total  int
@@ -57,16 +58,16 @@ func TestTasks(t *testing.T) {
 			"after one of equals":     {shown.TaskFilter{After: shown.Cursor{At: at(3), ID: s.task(1, 1)}}, all[5:], 6},
 			"after the last":          {shown.TaskFilter{After: shown.Cursor{At: at(3), ID: s.task(1, 0)}}, nil, 6},
 		} {
-			views, total, err := j.Tasks(t.Context(), tenant, test.filter)
-			if err != nil || total != test.total {
-				t.Errorf("%s: %d in total, %v, want %d", name, total, err, test.total)
+			views, total, err := j.Tasks(t.Context(), tenant, tt.filter)
+			if err != nil || total != tt.total {
+				t.Errorf("%s: %d in total, %v, want %d", name, total, err, tt.total)
 			}
-			equal(t, name, test.want, taskIDs(views))
+			test.Equal(t, name, tt.want, taskIDs(views))
 		}
 		views, _, err := j.Tasks(t.Context(), tenant, shown.TaskFilter{ContextID: context, Want: shown.TaskWant{History: -1, Artifacts: true}})
-		must(t, err)
+		test.OK(t, err)
 		for _, v := range views {
-			equal(t, "a listed task is not what it is by itself", s.view(v.Task.ID), v)
+			test.Equal(t, "a listed task is not what it is by itself", s.view(v.Task.ID), v)
 		}
 	})
 }
@@ -86,7 +87,7 @@ func TestObjectives(t *testing.T) {
 			ids = append(ids, o.ID)
 		}
 		slices.Reverse(ids)
-		for name, test := range map[string]struct {
+		for name, tt := range map[string]struct {
 			tenant string
 			filter shown.ObjectiveFilter
 			want   []string
@@ -97,7 +98,7 @@ func TestObjectives(t *testing.T) {
 			"in status": {tenant, shown.ObjectiveFilter{Status: opt.ObjectiveWorking, Limit: 2}, []string{ids[0], ids[2]}, 3},
 			"others'":   {"globex", shown.ObjectiveFilter{}, nil, 0},
 		} {
-			list, total, err := j.Objectives(t.Context(), test.tenant, test.filter)
+			list, total, err := j.Objectives(t.Context(), tt.tenant, tt.filter)
 			var got []string
 			for _, o := range list {
 				got = append(got, o.ID)
@@ -105,12 +106,12 @@ func TestObjectives(t *testing.T) {
 					t.Errorf("%s: %s comes with plans", name, o.ID)
 				}
 			}
-			if diff := cmp.Diff(test.want, got); diff != "" || err != nil || total != test.total {
-				t.Errorf("%s: %d in total, %v, want %d; (-want +got):\n%s", name, total, err, test.total, diff)
+			if diff := cmp.Diff(tt.want, got); diff != "" || err != nil || total != tt.total {
+				t.Errorf("%s: %d in total, %v, want %d; (-want +got):\n%s", name, total, err, tt.total, diff)
 			}
 		}
 		list, _, err := j.Objectives(t.Context(), tenant, shown.ObjectiveFilter{Plans: true, Limit: 1})
-		must(t, err)
+		test.OK(t, err)
 		want, err := j.Objective(t.Context(), tenant, ids[0])
 		if diff := cmp.Diff(want, list[0]); diff != "" || err != nil || len(want.Plans) != 1 || len(want.Plans[0].Tasks) != 2 {
 			t.Errorf("%v, with plans (-Objective +Objectives):\n%s", err, diff)

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/machine/sim"
 )
@@ -46,17 +47,15 @@ func TestMachines(t *testing.T) {
 			if n++; n%6 != 0 || !whole {
 				return
 			}
-			got := value(j.Kept(t.Context(), want.Objective.Tenant, b.ObjectiveID))(t)
-			equal(t, fmt.Sprintf("seed %d after %d events", seed, n), want, got, notCompared)
+			got := test.Value(j.Kept(t.Context(), want.Objective.Tenant, b.ObjectiveID))(t)
+			test.Equal(t, fmt.Sprintf("seed %d after %d events", seed, n), want, got, notCompared)
 			for source, n := range got.Recorded {
 				if n != want.Recorded[source] {
 					t.Errorf("seed %d: %d events of %s are known, want %d", seed, n, source, want.Recorded[source])
 				}
 			}
 		})
-		if result.Problem != "" {
-			t.Errorf("seed %d: %s", seed, result.Problem)
-		}
+		test.Is(t, fmt.Sprintf("seed %d", seed), "", result.Problem)
 	}
 	for _, kind := range []opt.EventKind{
 		opt.ObjectivePaused, opt.ObjectiveResumed, opt.ObjectiveRetried, opt.ObjectiveQueued, opt.PlanChanged, opt.PlanRetried, opt.PlanPaused, opt.PlanResumed,

@@ -5,6 +5,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/internal/journal"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/shown"
 )
@@ -32,8 +33,8 @@ func TestHistory(t *testing.T) {
 		root, task := s.objective.ID, s.task(0, 0)
 		check := func(when string, ofRoot, ofTask []string) {
 			t.Helper()
-			equal(t, when+", history of the root task", ofRoot, ids(s.view(root).Task.History))
-			equal(t, when+", history of the task", ofTask, ids(s.view(task).Task.History))
+			test.Equal(t, when+", history of the root task", ofRoot, ids(s.view(root).Task.History))
+			test.Equal(t, when+", history of the task", ofTask, ids(s.view(task).Task.History))
 		}
 		g := gate(task, opt.Approval, 1)
 		rootWaits := s.rootMoved(opt.TaskInputRequired)
@@ -84,7 +85,7 @@ func TestJudgement(t *testing.T) {
 			said(s.objective.ID, "", "m-open", opt.Noted),
 		)
 		digest := func(id string) string { return userMessage(id, "about "+id).Digest() }
-		for _, test := range []struct {
+		for _, tt := range []struct {
 			principal, id string
 			want          shown.Judgement
 		}{
@@ -96,11 +97,11 @@ func TestJudgement(t *testing.T) {
 			{"ann", "m-9", shown.Judgement{}},
 			{"", g.ID, shown.Judgement{}}, // the agent said that
 		} {
-			got, ok, err := s.j.Judgement(t.Context(), s.objective.ID, test.principal, test.id)
-			if err != nil || got != test.want || ok != (test.want != shown.Judgement{}) {
-				t.Errorf("%s of %s: %+v, %v, %v, want %+v", test.id, test.principal, got, ok, err, test.want)
+			got, ok, err := s.j.Judgement(t.Context(), s.objective.ID, tt.principal, tt.id)
+			if err != nil || got != tt.want || ok != (tt.want != shown.Judgement{}) {
+				t.Errorf("%s of %s: %+v, %v, %v, want %+v", tt.id, tt.principal, got, ok, err, tt.want)
 			}
 		}
-		equal(t, "history", []string{"m-open", "m-open"}, ids(s.view(s.objective.ID).Task.History))
+		test.Equal(t, "history", []string{"m-open", "m-open"}, ids(s.view(s.objective.ID).Task.History))
 	})
 }

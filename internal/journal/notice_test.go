@@ -7,6 +7,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/internal/journal"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/outbox"
 )
@@ -20,7 +21,7 @@ func openChannels(t *testing.T, c *clock, channels ...outbox.Channel) *journal.J
 // notices returns the notices about a task: channel, kind, gate and status.
 func notices(t *testing.T, j *journal.Journal, taskID string) (out []string) {
 	t.Helper()
-	list := value(j.Pushes.Deliveries(t.Context(), tenant, taskID))(t)
+	list := test.Value(j.Pushes.Deliveries(t.Context(), tenant, taskID))(t)
 	for _, d := range list {
 		out = append(out, fmt.Sprint(d.ConfigID, " ", d.Notice, " ", d.GateID, " ", d.Status))
 	}
@@ -58,7 +59,7 @@ func TestJournal_Record_makesNotices(t *testing.T) {
 	task := s.task(0, 0)
 	s.record(planAdded(s.objective, 0, 1), s.moved(0, 0, opt.TaskWorking))
 	again := s.batch(s.ladder()...)
-	must(t, j.Record(t.Context(), again))
+	test.OK(t, j.Record(t.Context(), again))
 	want := []string{
 		"notice:all opened g1 due", "notice:editors opened g1 due", "notice:opened opened g1 due",
 		"notice:all remind g1 due", "notice:editors remind g1 due",
@@ -66,9 +67,9 @@ func TestJournal_Record_makesNotices(t *testing.T) {
 		"notice:all reassign g1 due", "notice:board reassign g1 due",
 		"notice:all expire g1 due", "notice:board expire g1 due",
 	}
-	equal(t, "notices", want, notices(t, j, task))
-	must(t, j.Record(t.Context(), again))
-	equal(t, "notices after a repeat", want, notices(t, j, task))
+	test.Equal(t, "notices", want, notices(t, j, task))
+	test.OK(t, j.Record(t.Context(), again))
+	test.Equal(t, "notices after a repeat", want, notices(t, j, task))
 	select {
 	case <-j.Pushes.PushSignal():
 	default:
@@ -86,8 +87,8 @@ func TestJournal_SetChannels(t *testing.T) {
 	s.record(planAdded(s.objective, 0, 1), s.moved(0, 0, opt.TaskWorking))
 	j.SetChannels([]outbox.Channel{{Name: "both"}, {Name: "new"}})
 	s.record(s.atGate(task, "g1"), s.atGate(s.objective.RootID(), "g1"), s.atGate(task, "g1"), s.moved(0, 0, opt.TaskWorking), s.moved(0, 0, opt.TaskCanceled))
-	equal(t, "notices of the root task", []string(nil), notices(t, j, s.objective.RootID()))
-	equal(t, "notices", []string{"notice:both opened g1 due", "notice:new opened g1 due"}, notices(t, j, task))
+	test.Equal(t, "notices of the root task", []string(nil), notices(t, j, s.objective.RootID()))
+	test.Equal(t, "notices", []string{"notice:both opened g1 due", "notice:new opened g1 due"}, notices(t, j, task))
 }
 
 // A principal who requested the work, or has shaped it, gets no notice of a gate that the requester may not
@@ -103,7 +104,7 @@ func TestJournal_Record_notRequester(t *testing.T) {
 	e := s.atGate(s.task(0, 0), "g1")
 	e.Gate.Responders = &opt.Responders{NotRequester: true}
 	s.record(planAdded(s.objective, 0, 1), e)
-	equal(t, "notices", []string{"notice:bob opened g1 due"}, notices(t, j, s.task(0, 0)))
+	test.Equal(t, "notices", []string{"notice:bob opened g1 due"}, notices(t, j, s.task(0, 0)))
 }
 
 // Notices of a channel come in their order, each with the gate as it was then. They
@@ -117,7 +118,7 @@ func TestJournal_NextNotice(t *testing.T) {
 	s.record(planAdded(s.objective, 0, 1), s.moved(0, 0, opt.TaskWorking))
 	s.record(s.ladder()...)
 	id := outbox.Channel{Name: "all"}.ConfigID()
-	equal(t, "due", []outbox.PushKey{{TaskID: task, ConfigID: id, N: 9, Tenant: tenant}}, value(j.Pushes.PushesDue(t.Context(), 10))(t))
+	test.Equal(t, "due", []outbox.PushKey{{TaskID: task, ConfigID: id, N: 9, Tenant: tenant}}, test.Value(j.Pushes.PushesDue(t.Context(), 10))(t))
 	var got []string
 	for range 5 {
 		n, d, ok, err := j.Pushes.NextNotice(t.Context(), task, "all")
@@ -139,14 +140,14 @@ func TestJournal_NextNotice(t *testing.T) {
 		`escalate Publish? "The outline" [editors leads]` + rest, `reassign Publish? "The outline" [board]` + rest,
 		`expire Publish? "The outline" [board]` + rest,
 	}
-	equal(t, "notices", want, got)
+	test.Equal(t, "notices", want, got)
 	if _, _, ok, err := j.Pushes.NextNotice(t.Context(), task, "all"); ok || err != nil {
 		t.Errorf("after the last one: %v, %v", ok, err)
 	}
 	if err := j.Pushes.Redeliver(t.Context(), "other", task, id, 9); err == nil {
 		t.Error("another tenant had a notice delivered again")
 	}
-	must(t, j.Pushes.Redeliver(t.Context(), tenant, task, id, 9))
+	test.OK(t, j.Pushes.Redeliver(t.Context(), tenant, task, id, 9))
 	if n, _, ok, err := j.Pushes.NextNotice(t.Context(), task, "all"); !ok || n.Kind != "expire" || err != nil {
 		t.Errorf("again: %v, %v, %v", n.Kind, ok, err)
 	}
@@ -167,7 +168,7 @@ func TestJournal_Record_cards(t *testing.T) {
 		list[i].From = string(opt.TaskInputRequired)
 	}
 	s.record(list...)
-	equal(t, "notices", []string{
+	test.Equal(t, "notices", []string{
 		"notice:cards opened g1 due", "notice:cards changed g1 due", "notice:cards remind g1 due", "notice:cards escalate g1 due",
 		"notice:board reassign g1 due", "notice:cards reassign g1 due", "notice:board decided g1 due", "notice:cards decided g1 due", "notice:ends decided g1 due",
 	}, notices(t, j, task))
@@ -177,7 +178,7 @@ func TestJournal_Record_cards(t *testing.T) {
 	}
 	d.Card = "C1/17.1"
 	config := outbox.PushConfig{TaskID: task, ID: d.ConfigID}
-	value(j.Pushes.NoteDelivery(t.Context(), config, d, outbox.DeliveryAttempt{N: 1, At: d.At}, outbox.DeliveryDone))(t)
+	test.Value(j.Pushes.NoteDelivery(t.Context(), config, d, outbox.DeliveryAttempt{N: 1, At: d.At}, outbox.DeliveryDone))(t)
 	if _, d, ok, err = j.Pushes.NextNotice(t.Context(), task, "cards"); err != nil || !ok || d.Card != "C1/17.1" || d.Notice != outbox.Changed {
 		t.Errorf("the second notice: %+v, %v, %v", d, ok, err)
 	}

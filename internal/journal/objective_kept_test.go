@@ -7,6 +7,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/internal/journal"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -31,13 +32,13 @@ func TestKept(t *testing.T) {
 			Request: &m, Given: given, Recorded: map[string]int64{o.ID: 4, s.plan(0): 9},
 			Answered: []string{"c-1"}, Heard: []string{opt.Letter{Principal: "ann", Key: "m-1"}.ID()},
 		}
-		whole := value(s.j.Objective(t.Context(), tenant, o.ID))(t)
+		whole := test.Value(s.j.Objective(t.Context(), tenant, o.ID))(t)
 		want.Objective = *whole
 		first, second := whole.Plans[0].Tasks[0], whole.Plans[0].Tasks[1]
 		first.Artifacts = []a2a.Artifact{{ArtifactID: "a", Parts: []a2a.Part{a2a.TextPart("onetwo")}}}
 		first.Notes = []a2a.Message{noteOf("ann", "m-2"), noteOf("ann", "m-3")}
 		second.Notes = []a2a.Message{noteOf("ann", "m-6")}
-		equal(t, "kept", want, value(s.j.Kept(t.Context(), tenant, o.ID))(t), cmpopts.EquateEmpty())
+		test.Equal(t, "kept", want, test.Value(s.j.Kept(t.Context(), tenant, o.ID))(t), cmpopts.EquateEmpty())
 	})
 }
 
@@ -55,8 +56,8 @@ func TestKept_notesOfFormerAttempts(t *testing.T) {
 			said(again.A2AID(), "", "m-1", opt.Noted), // a repeat, which the machine has taken in once
 			said(again.A2AID(), "", "m-4", opt.Noted), said(o.ID, again.A2AID(), "m-5", opt.Noted),
 		)
-		got := value(s.j.Kept(t.Context(), tenant, o.ID))(t).Objective.Plans[0].Tasks[0].Notes
-		equal(t, "notes", []string{"m-1", "m-2", "m-4", "m-5"}, ids(got))
+		got := test.Value(s.j.Kept(t.Context(), tenant, o.ID))(t).Objective.Plans[0].Tasks[0].Notes
+		test.Equal(t, "notes", []string{"m-1", "m-2", "m-4", "m-5"}, ids(got))
 	})
 }
 
@@ -83,7 +84,7 @@ func TestLinks(t *testing.T) {
 		}
 		check := func(tenant string, want ...string) {
 			t.Helper()
-			equal(t, "links", want, value(s.j.Links(t.Context(), tenant, s.objective.ID))(t), cmpopts.EquateEmpty())
+			test.Equal(t, "links", want, test.Value(s.j.Links(t.Context(), tenant, s.objective.ID))(t), cmpopts.EquateEmpty())
 		}
 		check(tenant)
 		s.record(link(0, "a", true), link(1, "b", true), link(2, "c", false))

@@ -80,13 +80,7 @@ func newObjectiveSearch(d db.Dialect, tenant string, f shown.ObjectiveSearch) *o
 	if f.Sort == shown.ChangedFirst || f.Sort == shown.UnchangedFirst {
 		index, s.by.at = "objectives_by_change", "o.updated_at"
 	}
-	times := s.indexed
-	if !f.Since.IsZero() {
-		times = times.and("o.created_at >= ?", f.Since.Millis())
-	}
-	if !f.Until.IsZero() {
-		times = times.and("o.created_at < ?", f.Until.Millis())
-	}
+	times := s.indexed.between("o.created_at", f.Since, f.Until)
 	if s.all = times; s.by.at == "o.created_at" {
 		s.indexed = times
 	}

@@ -11,6 +11,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/internal/journal"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/shown"
 )
@@ -64,7 +65,7 @@ func TestSearchObjectives(t *testing.T) {
 		foreign.Tenant, foreign.Name, foreign.ContextID = "globex", "The report of others", "reports"
 		begin(t, j, foreign)
 
-		for name, test := range map[string]struct {
+		for name, tt := range map[string]struct {
 			search shown.ObjectiveSearch
 			want   string
 			total  int
@@ -97,11 +98,11 @@ func TestSearchObjectives(t *testing.T) {
 			"hostile":                    {shown.ObjectiveSearch{Text: "'; DROP TABLE objectives; --", ContextID: "'", Planner: "\x00"}, "", 0},
 			"with plans":                 {shown.ObjectiveSearch{ObjectiveFilter: shown.ObjectiveFilter{Plans: true}, Text: "write"}, "a", 1},
 		} {
-			got, err := j.SearchObjectives(t.Context(), tenant, test.search)
-			if err != nil || got.Total != test.total || got.AtLeast || got.Reached != (shown.Cursor{}) {
-				t.Errorf("%s: %d in total, at least %v, reached %v, %v; want %d", name, got.Total, got.AtLeast, got.Reached, err, test.total)
+			got, err := j.SearchObjectives(t.Context(), tenant, tt.search)
+			if err != nil || got.Total != tt.total || got.AtLeast || got.Reached != (shown.Cursor{}) {
+				t.Errorf("%s: %d in total, at least %v, reached %v, %v; want %d", name, got.Total, got.AtLeast, got.Reached, err, tt.total)
 			}
-			equal(t, name, strings.Fields(test.want), found(got.Objectives, names), cmp.Transformer("empty", func(l []string) string { return fmt.Sprint(l) }))
+			test.Equal(t, name, strings.Fields(tt.want), found(got.Objectives, names), cmp.Transformer("empty", func(l []string) string { return fmt.Sprint(l) }))
 		}
 	})
 }
@@ -124,7 +125,7 @@ func TestSearchObjectives_looksAtPartsInTurn(t *testing.T) {
 		f := shown.ObjectiveSearch{ObjectiveFilter: shown.ObjectiveFilter{Limit: 10}, Text: "needle", Reach: 4}
 		pages := 0
 		for ; pages < 50; pages++ {
-			page := value(j.SearchObjectives(t.Context(), tenant, f))(t)
+			page := test.Value(j.SearchObjectives(t.Context(), tenant, f))(t)
 			if !page.AtLeast || page.Total > 4 {
 				t.Errorf("page %d says that there are %d, at least %v", pages, page.Total, page.AtLeast)
 			}
@@ -157,7 +158,7 @@ func TestStandings(t *testing.T) {
 		foreign := newObjective()
 		foreign.Tenant = "globex"
 		begin(t, j, foreign)
-		got := value(j.Standings(t.Context(), tenant, []string{s.objective.ID, bare.objective.ID, foreign.ID, "obj-nowhere"}))(t)
+		got := test.Value(j.Standings(t.Context(), tenant, []string{s.objective.ID, bare.objective.ID, foreign.ID, "obj-nowhere"}))(t)
 		want := map[string]shown.Standing{
 			s.objective.ID:    {Progress: s.view(s.objective.ID).Progress, Waiting: 2},
 			bare.objective.ID: {},
@@ -196,7 +197,7 @@ func TestOverview(t *testing.T) {
 		f := begin(t, j, foreign)
 		f.record(planAdded(f.objective, 0, 1), f.waits(0, 0, gate(f.task(0, 0), opt.Approval, 1)))
 
-		got := value(j.Overview(t.Context(), tenant, hours(1), hours(5)))(t)
+		got := test.Value(j.Overview(t.Context(), tenant, hours(1), hours(5)))(t)
 		begun := func(n int) a2a.Time { return a2a.At(hours(n).Time().Truncate(time.Hour)) }
 		want := shown.Overview{
 			Open:  map[opt.ObjectiveStatus]int{opt.ObjectiveSubmitted: 1, opt.ObjectiveWorking: 1},
@@ -214,6 +215,6 @@ func TestOverview(t *testing.T) {
 			t.Errorf("%d have ended in 30 days, %d are open: %+v", month, ages, got)
 		}
 		got.Month, got.Ages = nil, nil
-		equal(t, "overview", want, got)
+		test.Equal(t, "overview", want, got)
 	})
 }

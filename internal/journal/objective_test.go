@@ -9,6 +9,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/internal/journal"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/shown"
 )
@@ -27,8 +28,8 @@ func TestObjective(t *testing.T) {
 		second.Plan.UpdatedAt, first.Plan.UpdatedAt = at(2), at(3)
 		check := func(when string) {
 			t.Helper()
-			got := value(s.j.Objective(t.Context(), tenant, o.ID))(t)
-			equal(t, when+", objective", &want, got, cmpopts.EquateEmpty())
+			got := test.Value(s.j.Objective(t.Context(), tenant, o.ID))(t)
+			test.Equal(t, when+", objective", &want, got, cmpopts.EquateEmpty())
 		}
 		check("planned")
 
@@ -88,7 +89,7 @@ func TestObjective_retried(t *testing.T) {
 			opt.Event{Kind: opt.ObjectiveRetried, From: "failed", To: "submitted", Attempt: 2},
 			opt.Event{Kind: opt.PlanRetried, PlanID: s.plan(1), Attempt: 2, Tasks: []*opt.Task{pending}},
 		)
-		got := value(s.j.Objective(t.Context(), tenant, o.ID))(t)
+		got := test.Value(s.j.Objective(t.Context(), tenant, o.ID))(t)
 		want := s.objective
 		want.Attempt, want.UpdatedAt = 2, at(12) // the head of the former attempt is replaced
 		completed, again := planAdded(o, 0, 1).Plan, planAdded(o, 1, 0).Plan
@@ -96,13 +97,13 @@ func TestObjective_retried(t *testing.T) {
 		again.Run, again.UpdatedAt, again.Tasks = 2, at(13), []*opt.Task{pending}
 		plans := got.Plans
 		got.Plans = nil
-		equal(t, "objective", &want, got, cmpopts.EquateEmpty())
-		equal(t, "plans", []*opt.Plan{completed, again}, plans, cmpopts.EquateEmpty())
+		test.Equal(t, "objective", &want, got, cmpopts.EquateEmpty())
+		test.Equal(t, "plans", []*opt.Plan{completed, again}, plans, cmpopts.EquateEmpty())
 		if v := s.view(pending.A2AID()); v.State != opt.TaskPending || v.Index != 0 || v.PlanID != s.plan(1) {
 			t.Errorf("the task of the second attempt is %+v", v)
 		}
 		old.Seq, old.RetriedBy = old.Seq+2, opt.RootID(o.ID, 2)
-		equal(t, "root task of the first attempt", old, s.view(o.ID))
+		test.Equal(t, "root task of the first attempt", old, s.view(o.ID))
 		v := s.view(opt.RootID(o.ID, 2))
 		if v.State != opt.TaskSubmitted || !v.IsRoot || v.MessageID != old.MessageID || v.Digest != old.Digest || v.Task.Status.At != at(12) {
 			t.Errorf("root task of the second attempt: %+v", v)
@@ -183,7 +184,7 @@ func TestPlan_reordered(t *testing.T) {
 		name := "Renamed"
 		for _, on := range [][]string{{s.plan(0)}, {}} {
 			s.record(opt.Event{Kind: opt.PlanChanged, PlanID: s.plan(1), Change: &opt.Change{Name: &name, Dependencies: on}})
-			o := value(s.j.Objective(t.Context(), tenant, s.objective.ID))(t)
+			o := test.Value(s.j.Objective(t.Context(), tenant, s.objective.ID))(t)
 			if p := o.Plans[1]; !p.DependsOn(on) || p.Name != name {
 				t.Errorf("the plan is %+v, want it to depend on %v", p, on)
 			}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"longhaul/internal/journal"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -69,7 +70,7 @@ func TestObserver_commits(t *testing.T) {
 	if now := j.Activity(); now.Waiting != 5 || now.Reads != 0 || now.Watches != 0 {
 		t.Errorf("activity %+v, want 5 writes that wait", now)
 	}
-	must(t, release())
+	test.OK(t, release())
 	wg.Wait()
 	if commits, failed := to.reset(); len(commits) != 1 || commits[0] != 6 || failed != 0 {
 		t.Errorf("commits of %v writes, %d failed, want one of the held write and 5", commits, failed)
@@ -100,7 +101,7 @@ func TestObserver_notifications(t *testing.T) {
 	case <-time.After(patience):
 		t.Fatal("no notification was observed")
 	}
-	must(t, j.Script(t.Context(), "UPDATE objectives SET seq = seq + 1")) // without a notification
+	test.OK(t, j.Script(t.Context(), "UPDATE objectives SET seq = seq + 1")) // without a notification
 	look := func() (missed bool) {
 		select {
 		case missed = <-to.looks:
@@ -126,7 +127,7 @@ func TestRecord_announces(t *testing.T) {
 	second := s.batch(s.moved(0, 0, opt.TaskCompleted))
 	both := opt.Batch{ObjectiveID: first.ObjectiveID, Source: first.Source, Events: append(first.Events[1:2:2], second.Events...)}
 	for _, b := range []opt.Batch{first, first, both, second} {
-		must(t, j.Record(t.Context(), b))
+		test.OK(t, j.Record(t.Context(), b))
 	}
 	late := s.batch(s.moved(0, 0, opt.TaskWorking))
 	late.Events[0].N++

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"longhaul/internal/journal"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/shown"
 )
@@ -69,7 +70,7 @@ func TestOpen_migrationBetween(t *testing.T) {
 		j := open()
 		later, between := "CREATE TABLE later (n BIGINT NOT NULL)", "CREATE TABLE between_others (n BIGINT NOT NULL)"
 		for _, more := range []map[int64]string{{9999: later}, {9998: between, 9999: later}} {
-			must(t, j.Migrate(t.Context(), more))
+			test.OK(t, j.Migrate(t.Context(), more))
 		}
 		if err := j.Script(t.Context(), "INSERT INTO later VALUES (1); INSERT INTO between_others VALUES (1)"); err != nil {
 			t.Error(err)
@@ -85,24 +86,22 @@ func TestOpen_migrationBetween(t *testing.T) {
 func TestOpen_refused(t *testing.T) {
 	t.Parallel()
 	file := func(content string) string {
-		path := filepath.Join(t.TempDir(), "journal.db")
-		must(t, os.WriteFile(path, []byte(content), 0o600))
-		return path
+		return test.File(t, "journal.db", content)
 	}
 	foreign := file("")
 	db, err := sql.Open("sqlite", foreign)
 	if err == nil {
 		_, err = db.Exec("CREATE TABLE users (id)")
 	}
-	must(t, errors.Join(err, db.Close()))
+	test.OK(t, errors.Join(err, db.Close()))
 	newer := file("")
 	j := openFile(t, newer)
-	must(t, errors.Join(j.Script(t.Context(), "INSERT INTO migrations VALUES (9999, 'later_breaking', 0)"), j.Close()))
+	test.OK(t, errors.Join(j.Script(t.Context(), "INSERT INTO migrations VALUES (9999, 'later_breaking', 0)"), j.Close()))
 	between := file("")
 	j = openFile(t, between)
-	must(t, errors.Join(j.Script(t.Context(), "UPDATE migrations SET version = -1 WHERE version = (SELECT MAX(version) FROM migrations)"), j.Close()))
+	test.OK(t, errors.Join(j.Script(t.Context(), "UPDATE migrations SET version = -1 WHERE version = (SELECT MAX(version) FROM migrations)"), j.Close()))
 	good := databaseLike(t, "template1")
-	for name, test := range map[string]struct {
+	for name, tt := range map[string]struct {
 		cfg  journal.Config
 		want []string
 	}{
@@ -122,7 +121,7 @@ func TestOpen_refused(t *testing.T) {
 		"unknown sync level": {journal.Config{Sync: "sometimes"}, []string{"sometimes", `"full" or "normal"`}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			j, err := journal.Open(t.Context(), test.cfg)
+			j, err := journal.Open(t.Context(), tt.cfg)
 			if err == nil {
 				j.Close()
 				t.Fatal("it was opened")
@@ -130,7 +129,7 @@ func TestOpen_refused(t *testing.T) {
 			if strings.Contains(err.Error(), "secret") {
 				t.Errorf("%q shows the password", err)
 			}
-			for _, want := range append(test.want, test.cfg.Path) {
+			for _, want := range append(tt.want, tt.cfg.Path) {
 				if !strings.Contains(err.Error(), want) {
 					t.Errorf("%q does not say %q", err, want)
 				}
@@ -144,7 +143,7 @@ func TestOpen_refused(t *testing.T) {
 func TestOpen_newerMeanwhile(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		j := open()
-		must(t, j.Script(t.Context(), "INSERT INTO migrations VALUES (9999, 'later_breaking', 0)"))
+		test.OK(t, j.Script(t.Context(), "INSERT INTO migrations VALUES (9999, 'later_breaking', 0)"))
 		read := j.Ping(t.Context())
 		drop := "ROLLBACK" // a committer closes its connection if its transaction has ended
 		if strings.HasSuffix(t.Name(), "/postgres") {
@@ -189,9 +188,7 @@ func TestOpen_fewConnections(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := j.Readers(); n != 1 {
-		t.Errorf("%d connections are open for reading, want 1", n)
-	}
+	test.Is(t, "connections are open for reading", 1, j.Readers())
 }
 
 func TestClose(t *testing.T) {
@@ -229,7 +226,7 @@ func TestWriteAheadLog_moves(t *testing.T) {
 	path := file(t)
 	s := begin(t, openFile(t, path), newObjective())
 	size := func() int64 {
-		info := value(os.Stat(path))(t)
+		info := test.Value(os.Stat(path))(t)
 		return info.Size()
 	}
 	for before, until := size(), time.Now().Add(patience); size() < before+1<<16; {
@@ -244,18 +241,18 @@ func TestWriteAheadLog_moves(t *testing.T) {
 // no data of others.
 func TestOpen_template(t *testing.T) {
 	t.Parallel()
-	template := value(journal.NewTemplate(t.Context()))(t)
-	t.Cleanup(func() { must(t, template.Close()) })
+	template := test.Value(journal.NewTemplate(t.Context()))(t)
+	t.Cleanup(func() { test.OK(t, template.Close()) })
 	open := func(cfg journal.Config) (schema []string, key []byte) {
 		j := openWith(t, cfg)
-		schema = value(j.Column(t.Context(), `SELECT (SELECT application_id FROM pragma_application_id) || ' ' || (SELECT group_concat(version) FROM migrations) || ' ' || name || ' ' || COALESCE(sql, '')
+		schema = test.Value(j.Column(t.Context(), `SELECT (SELECT application_id FROM pragma_application_id) || ' ' || (SELECT group_concat(version) FROM migrations) || ' ' || name || ' ' || COALESCE(sql, '')
 			FROM sqlite_schema`))(t)
-		return schema, value(j.Key(t.Context(), "pages"))(t)
+		return schema, test.Value(j.Key(t.Context(), "pages"))(t)
 	}
 	made, key := open(journal.Config{})
 	for range 2 {
 		copied, other := open(journal.Config{Template: template})
-		equal(t, "schema", made, copied)
+		test.Equal(t, "schema", made, copied)
 		if bytes.Equal(key, other) {
 			t.Error("two journals have the same key")
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"longhaul/internal/journal"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -24,7 +25,7 @@ func TestRecord_endsTasksOfTerminatedPlans(t *testing.T) {
 		before := len(s.events())
 		end := s.batch(opt.Event{Kind: opt.PlanMoved, PlanID: s.plan(0), From: "blocked", To: "failed", Reason: opt.Terminated})
 		for range 2 {
-			must(t, s.j.Record(t.Context(), end))
+			test.OK(t, s.j.Record(t.Context(), end))
 		}
 		var got []string
 		for _, e := range s.events()[before:] {
@@ -34,7 +35,7 @@ func TestRecord_endsTasksOfTerminatedPlans(t *testing.T) {
 			"plan-moved  failed terminated", "task-moved " + s.task(0, 1) + " failed terminated", "task-moved " + s.task(0, 2) + " failed terminated",
 			"task-moved " + s.task(0, 3) + " canceled terminated",
 		}
-		equal(t, "events", want, got)
+		test.Equal(t, "events", want, got)
 		for task, state := range map[string]opt.TaskState{s.task(0, 0): opt.TaskCompleted, s.task(0, 1): opt.TaskFailed, s.task(1, 0): opt.TaskWorking} {
 			if v := s.view(task); v.State != state || len(v.Gates) > 0 {
 				t.Errorf("%s is %s with gates %v, want %s", task, v.State, v.Gates, state)

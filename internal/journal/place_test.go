@@ -11,6 +11,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/internal/journal"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/shown"
 )
@@ -41,7 +42,7 @@ func checkStarting(t *testing.T, j *journal.Journal, p shown.Place, queuedAt int
 
 func comparePlace(t *testing.T, j *journal.Journal, p shown.Place, want shown.Placed) {
 	t.Helper()
-	equal(t, "place", want, value(j.Place(t.Context(), p))(t), cmpopts.EquateEmpty())
+	test.Equal(t, "place", want, test.Value(j.Place(t.Context(), p))(t), cmpopts.EquateEmpty())
 }
 
 func since(millis int64) (t a2a.Time) {
@@ -61,7 +62,7 @@ func idsOf(objectives []opt.Objective) (all []string) {
 // passes moves all places back by a time.
 func passes(t *testing.T, j *journal.Journal, d time.Duration) {
 	t.Helper()
-	must(t, j.Script(t.Context(), fmt.Sprintf("UPDATE places SET taken_at = taken_at - %d", d.Milliseconds())))
+	test.OK(t, j.Script(t.Context(), fmt.Sprintf("UPDATE places SET taken_at = taken_at - %d", d.Milliseconds())))
 }
 
 // TestPlace follows a context from its first objective to a full queue and back.

@@ -13,6 +13,7 @@ import (
 	"longhaul/internal/journal"
 	"longhaul/internal/needs"
 	"longhaul/internal/pgserver"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/outbox"
 )
@@ -23,13 +24,13 @@ import (
 func TestPostgres_restarts(t *testing.T) {
 	t.Parallel()
 	needs.Tools(t, "postgres")
-	server := value(pgserver.Start(t.Context()))(t)
+	server := test.Value(pgserver.Start(t.Context()))(t)
 	t.Cleanup(func() {
 		if err := server.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	must(t, server.Create(t.Context(), "journal"))
+	test.OK(t, server.Create(t.Context(), "journal"))
 	url := server.URL("journal")
 	journals := []*journal.Journal{openURL(t, url), openURL(t, url)}
 	s := begin(t, journals[0], newObjective())
@@ -57,7 +58,7 @@ func TestPostgres_restarts(t *testing.T) {
 		for range journal.DefaultConnections { // all connections for reading are made
 			s.events()
 		}
-		must(t, end())
+		test.OK(t, end())
 		var err error
 		for began := time.Now(); err == nil && time.Since(began) < patience; { // sessions end a moment after a server that was killed
 			_, _, err = journals[0].Peek(t.Context(), tenant, s.objective.ID)
@@ -65,7 +66,7 @@ func TestPostgres_restarts(t *testing.T) {
 		if !errors.Is(err, opt.ErrUnavailable) {
 			t.Errorf("round %d: a read without a server: %v, want %v", round, err, opt.ErrUnavailable)
 		}
-		must(t, server.Run(t.Context()))
+		test.OK(t, server.Run(t.Context()))
 		for _, j := range journals { // all its connections were lost
 			if _, err := j.Events(t.Context(), s.objective.ID, 0, 1); err != nil {
 				t.Errorf("round %d: the first read after the start: %v", round, err)
@@ -153,9 +154,7 @@ func TestPostgres_nul(t *testing.T) {
 	}
 	said := userMessage("m-2", "zero \x00 byte")
 	s.record(opt.Event{Kind: opt.MessageAdded, TaskID: o.ID, Message: &said, Principal: "ann", Verdict: opt.Noted})
-	if text := s.view(o.ID).Task.History[1].Text(); text != "zero \x00 byte" {
-		t.Errorf("the message is %q", text)
-	}
+	test.Is(t, "the message", "zero \x00 byte", s.view(o.ID).Task.History[1].Text())
 }
 
 // Both databases have the same tables, columns and indexes, but for the leases of workers, which are
@@ -177,8 +176,8 @@ func TestMigrate_same(t *testing.T) {
 			`SELECT tgname::text FROM pg_trigger WHERE NOT tgisinternal`,
 		},
 	} {
-		want := value(lite.Column(t.Context(), queries[0]))(t)
-		if equal(t, lists+" of both", want, value(server.Column(t.Context(), queries[1]))(t)); len(want) == 0 {
+		want := test.Value(lite.Column(t.Context(), queries[0]))(t)
+		if test.Equal(t, lists+" of both", want, test.Value(server.Column(t.Context(), queries[1]))(t)); len(want) == 0 {
 			t.Errorf("there are no %s", lists)
 		}
 	}
@@ -215,17 +214,13 @@ func TestNotifications(t *testing.T) {
 		seqs[fmt.Sprintf("obj-%026d", i)] = 1_000_000_000 + int64(i)
 		gone = append(gone, fmt.Sprintf("obj-%026d", 5000+i))
 	}
-	texts := value(journal.Notifications(seqs, gone, true))(t)
+	texts := test.Value(journal.Notifications(seqs, gone, true))(t)
 	all := strings.Join(texts, "")
 	for id := range seqs {
-		if strings.Count(all, id) != 1 {
-			t.Errorf("%s is there %d times", id, strings.Count(all, id))
-		}
+		test.Is(t, id+" is times", 1, strings.Count(all, id))
 	}
 	for _, id := range gone {
-		if strings.Count(all, id) != 1 {
-			t.Errorf("%s is there %d times", id, strings.Count(all, id))
-		}
+		test.Is(t, id+" is times", 1, strings.Count(all, id))
 	}
 	for _, text := range texts {
 		if len(text) >= 8000 || len(texts) > 1 && len(text) < 1000 {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"longhaul/internal/journal"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -19,7 +20,7 @@ func TestPing_full(t *testing.T) {
 	inFile(t, func(t *testing.T, open func() *journal.Journal) {
 		j := open()
 		s := begin(t, j, newObjective())
-		must(t, j.Script(t.Context(), "PRAGMA max_page_count = 1")) // no more than there are
+		test.OK(t, j.Script(t.Context(), "PRAGMA max_page_count = 1")) // no more than there are
 		err := j.Ping(t.Context())
 		if !errors.Is(err, opt.ErrUnavailable) || !strings.Contains(err.Error(), "make room on the disk") {
 			t.Errorf("without room: %v", err)
@@ -28,7 +29,7 @@ func TestPing_full(t *testing.T) {
 			t.Errorf("asked again at once: %v, want %v", again, err)
 		}
 		s.view(s.objective.ID)
-		must(t, j.Script(t.Context(), "PRAGMA max_page_count = 1000000"))
+		test.OK(t, j.Script(t.Context(), "PRAGMA max_page_count = 1000000"))
 		j.AskAgain()
 		if err := j.Ping(t.Context()); err != nil {
 			t.Errorf("with room again: %v", err)
@@ -45,20 +46,20 @@ func TestDisk_full(t *testing.T) {
 	j := openURL(t, url)
 	limit := func(most string) {
 		t.Helper()
-		must(t, j.Script(t.Context(), "ALTER DATABASE "+name+" SET temp_file_limit = "+most))
-		must(t, j.Close())
+		test.OK(t, j.Script(t.Context(), "ALTER DATABASE "+name+" SET temp_file_limit = "+most))
+		test.OK(t, j.Close())
 		j = openURL(t, url)
 	}
-	must(t, j.Disk.Ready(t.Context()))
+	test.OK(t, j.Disk.Ready(t.Context()))
 	limit("'1kB'")
 	for range 2 {
 		if err := j.Disk.Ready(t.Context()); !errors.Is(err, opt.ErrUnavailable) {
 			t.Errorf("without room: %v", err)
 		}
 	}
-	must(t, j.Ping(t.Context()))
+	test.OK(t, j.Ping(t.Context()))
 	limit("-1")
-	must(t, j.Disk.Ready(t.Context()))
+	test.OK(t, j.Disk.Ready(t.Context()))
 }
 
 // Many calls of Ping write rarely and leave one row.
@@ -67,7 +68,7 @@ func TestPing_often(t *testing.T) {
 		j := open()
 		began := time.Now()
 		for range 1000 {
-			must(t, j.Ping(t.Context()))
+			test.OK(t, j.Ping(t.Context()))
 		}
 		most := 1 + int(time.Since(began)/time.Second)
 		if n := runs(t, j, "INSERT INTO probes"); n < 1 || n > most {
@@ -75,7 +76,7 @@ func TestPing_often(t *testing.T) {
 		}
 		for range 3 {
 			j.AskAgain()
-			must(t, j.Ping(t.Context()))
+			test.OK(t, j.Ping(t.Context()))
 		}
 		if n, err := j.CountRows(t.Context(), "probes"); n != 1 || err != nil {
 			t.Errorf("%d rows are left, %v", n, err)
@@ -99,7 +100,7 @@ func TestPing_hangs(t *testing.T) {
 		if err := <-given; !errors.Is(err, context.Canceled) {
 			t.Errorf("a caller that left: %v", err)
 		}
-		must(t, release())
+		test.OK(t, release())
 
 		n, began := 0, time.Now()
 		ctx, cancel = context.WithCancel(t.Context())

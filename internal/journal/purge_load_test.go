@@ -13,11 +13,12 @@ import (
 	"time"
 
 	"longhaul/internal/journal"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
 // brief records a short objective from its opening to its end, n milliseconds into
-// the test, in one batch.
+// the tt, in one batch.
 func brief(t testing.TB, j *journal.Journal, n int64) *scribe {
 	o := newObjective()
 	m := userMessage(o.MessageID, "Ship it, please")
@@ -56,7 +57,7 @@ func TestPurge_whileWritersWrite(t *testing.T) {
 		const writers = 4
 		journals := []*journal.Journal{open(), open()}
 		model := brief(t, journals[0], crowd-1)
-		must(t, journals[0].Fill(t.Context(), model.objective.ID, crowd-1, time.Millisecond, "messages", "artifacts", "events", "sources"))
+		test.OK(t, journals[0].Fill(t.Context(), model.objective.ID, crowd-1, time.Millisecond, "messages", "artifacts", "events", "sources"))
 		var living []*scribe
 		done := make(chan struct{})
 		var wg sync.WaitGroup

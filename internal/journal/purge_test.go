@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"longhaul/internal/journal"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/outbox"
 	"longhaul/opt/shown"
@@ -29,16 +30,16 @@ func rich(t testing.TB, j *journal.Journal, o opt.Objective) *scribe {
 	rootWaits.Gate, rootWaits.Status = g, g.Message(o.ContextID, root)
 	s.record(planAdded(o, 0, 2), s.rootMoved(opt.TaskWorking), s.moved(0, 0, opt.TaskWorking), s.piece(0, 0, "a", "one", false))
 	s.record(s.waits(0, 0, g), rootWaits, s.decided(new(opt.Chain), 0, 0, "ann", opt.Accepted), said(root, task, "m-1", opt.Accepted), s.piece(0, 0, "a", "two", true), s.moved(0, 0, opt.TaskCompleted))
-	value(j.Place(t.Context(), place(o, 1, 1)))(t)
+	test.Value(j.Place(t.Context(), place(o, 1, 1)))(t)
 	j.SetChannels([]outbox.Channel{{Name: "all"}})
 	put(t, j, outbox.PushConfig{Tenant: o.Tenant, TaskID: root, ID: "p", States: outbox.PushAll, URL: "https://example.com/p"})
 	s.record(s.atGate(s.task(0, 1), "g1"))
 	p, d, _, err := j.Pushes.NextDelivery(t.Context(), root, "p")
-	must(t, err)
-	value(j.Pushes.NoteDelivery(t.Context(), p, d, outbox.DeliveryAttempt{At: at(5)}, outbox.DeliveryDue))(t)
+	test.OK(t, err)
+	test.Value(j.Pushes.NoteDelivery(t.Context(), p, d, outbox.DeliveryAttempt{At: at(5)}, outbox.DeliveryDue))(t)
 	s.as("another source", j).record(said(root, "", "m-2", opt.Noted), answered("c-1", opt.CommandAnswer{Revision: 1}))
 	for _, id := range []string{"b-1", "b-2", "b-3"} {
-		must(t, j.WriteBlobs(t.Context(), o.ID, map[string][]byte{id: []byte("a blob of " + o.ID)}))
+		test.OK(t, j.WriteBlobs(t.Context(), o.ID, map[string][]byte{id: []byte("a blob of " + o.ID)}))
 	}
 	return s
 }
@@ -124,8 +125,8 @@ func TestPurge(t *testing.T) {
 		rich(t, j, newObjective())
 		begin(t, j, newObjective())
 		rich(t, j, newObjective()).end(opt.ObjectiveCompleted, 100)
-		must(t, errors.Join(retried.again(60), j.Keep(t.Context(), tenant, asked.objective.ID, at(100))))
-		value(j.Key(t.Context(), "tokens"))(t)
+		test.OK(t, errors.Join(retried.again(60), j.Keep(t.Context(), tenant, asked.objective.ID, at(100))))
+		test.Value(j.Key(t.Context(), "tokens"))(t)
 		before := dump(t, j)
 		for _, s := range old {
 			if n := len(rows(before, true, s)); n < 20 {
@@ -140,7 +141,7 @@ func TestPurge(t *testing.T) {
 		for _, s := range old {
 			s.gone(j)
 		}
-		equal(t, "rows that should stay", rows(before, false, old...), rows(dump(t, j), false))
+		test.Equal(t, "rows that should stay", rows(before, false, old...), rows(dump(t, j), false))
 		_, tasks, err := j.Tasks(t.Context(), tenant, shown.TaskFilter{})
 		if want := 4*3 + 1 + 1; tasks != want || err != nil { // a root and two tasks each, a root alone, one root more
 			t.Errorf("%d tasks in total, %v, want %d", tasks, err, want)
@@ -177,16 +178,16 @@ func TestPurge_oldestFirst(t *testing.T) {
 		for _, n := range rand.Perm(9) {
 			begin(t, j, newObjective()).end(opt.ObjectiveCompleted, int64(100*n))
 		}
-		for _, test := range []struct{ limit, want, left int }{{2, 2, 7}, {0, 0, 7}, {3, 3, 4}, {100, 2, 2}} { // 700 and 800 stay
-			if n, err := j.Purge(t.Context(), at(650).Time(), test.limit); n != test.want || err != nil {
-				t.Fatalf("%d were removed, %v, want %d", n, err, test.want)
+		for _, tt := range []struct{ limit, want, left int }{{2, 2, 7}, {0, 0, 7}, {3, 3, 4}, {100, 2, 2}} { // 700 and 800 stay
+			if n, err := j.Purge(t.Context(), at(650).Time(), tt.limit); n != tt.want || err != nil {
+				t.Fatalf("%d were removed, %v, want %d", n, err, tt.want)
 			}
 			list, total, err := j.Objectives(t.Context(), tenant, shown.ObjectiveFilter{})
-			if total != test.left || err != nil {
-				t.Fatalf("%d are left, %v, want %d", total, err, test.left)
+			if total != tt.left || err != nil {
+				t.Fatalf("%d are left, %v, want %d", total, err, tt.left)
 			}
 			for _, o := range list {
-				if limit := int64(9-test.left) * 100; o.UpdatedAt.Millis() < at(limit).Millis() {
+				if limit := int64(9-tt.left) * 100; o.UpdatedAt.Millis() < at(limit).Millis() {
 					t.Errorf("one from %v is left, among %d", o.UpdatedAt, total)
 				}
 			}
@@ -207,7 +208,7 @@ func TestPurge_bitByBit(t *testing.T) {
 		s.end(opt.ObjectiveCompleted, 10)
 		whole, steps := s.view(s.objective.ID), 0
 		for done := false; !done; steps++ {
-			must(t, j.Close())
+			test.OK(t, j.Close())
 			j = open()
 			s.j = j
 			v, err := j.Task(t.Context(), tenant, s.objective.ID, shown.TaskWant{History: -1, Artifacts: true})
@@ -233,12 +234,12 @@ func TestPurge_comesBack(t *testing.T) {
 		for _, first := range []string{"opened", "blob"} {
 			j := open()
 			s := rich(t, j, newObjective()).end(opt.ObjectiveCompleted, 10)
-			value(j.PurgeStep(t.Context(), at(100).Time()))(t)
+			test.Value(j.PurgeStep(t.Context(), at(100).Time()))(t)
 			if left := rows(dump(t, j), true, s); len(left) < 10 {
 				t.Fatalf("%d rows are left after the first step", len(left))
 			}
 			if first == "blob" {
-				must(t, j.WriteBlobs(t.Context(), s.objective.ID, map[string][]byte{"b-1": []byte("new")}))
+				test.OK(t, j.WriteBlobs(t.Context(), s.objective.ID, map[string][]byte{"b-1": []byte("new")}))
 			}
 			again := begin(t, j, s.objective)
 			if n, err := j.Purge(t.Context(), at(100).Time(), 10); n != 0 || err != nil {
@@ -310,7 +311,7 @@ func TestPurge_rowsAgain(t *testing.T) {
 			awaitSignal(t, w)
 			w.Close()
 			again.end(opt.ObjectiveCompleted, 10)
-			value(here.Purge(t.Context(), at(100).Time(), 10))(t)
+			test.Value(here.Purge(t.Context(), at(100).Time(), 10))(t)
 		}
 	})
 }
@@ -319,7 +320,7 @@ func TestPurge_rowsAgain(t *testing.T) {
 // recorded again by the same process.
 func TestPurge_watchedAgain(t *testing.T) {
 	t.Parallel()
-	j := value(journal.Open(t.Context(), journal.Config{}))(t)
+	j := test.Value(journal.Open(t.Context(), journal.Config{}))(t)
 	defer j.Close()
 	o := newObjective()
 	w := j.Watch(o.ID)

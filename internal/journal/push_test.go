@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"longhaul/internal/journal"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/outbox"
 )
@@ -46,13 +47,13 @@ func config(taskID, id string) outbox.PushConfig {
 
 func put(t testing.TB, j *journal.Journal, p outbox.PushConfig) {
 	t.Helper()
-	value(j.Pushes.PutPush(t.Context(), p))(t)
+	test.Value(j.Pushes.PutPush(t.Context(), p))(t)
 }
 
 // lines returns the deliveries of a task, one short text each.
 func lines(t testing.TB, j *journal.Journal, taskID string) (list []string) {
 	t.Helper()
-	all := value(j.Pushes.Deliveries(t.Context(), tenant, taskID))(t)
+	all := test.Value(j.Pushes.Deliveries(t.Context(), tenant, taskID))(t)
 	for _, d := range all {
 		list = append(list, fmt.Sprint(d.ConfigID, " ", d.State, " ", d.GateID, " ", d.Status, " ", d.Tries))
 	}
@@ -61,7 +62,7 @@ func lines(t testing.TB, j *journal.Journal, taskID string) (list []string) {
 
 func wantLines(t testing.TB, j *journal.Journal, taskID string, want ...string) {
 	t.Helper()
-	equal(t, "deliveries", want, lines(t, j, taskID))
+	test.Equal(t, "deliveries", want, lines(t, j, taskID))
 }
 
 func TestJournal_PutPush(t *testing.T) {
@@ -87,7 +88,7 @@ func TestJournal_PutPush(t *testing.T) {
 	for i := range want {
 		want[i].ObjectiveID, want[i].Fingerprint = root, got[i].Fingerprint
 	}
-	equal(t, "configs", want, got)
+	test.Equal(t, "configs", want, got)
 }
 
 // undo restores the earlier config, but reverts no later change of others.
@@ -115,7 +116,7 @@ func TestJournal_PutPush_undo(t *testing.T) {
 		if tc.before != nil {
 			put(t, j, with(tc.before))
 		}
-		undo := value(j.Pushes.PutPush(t.Context(), with(tc.put)))(t)
+		undo := test.Value(j.Pushes.PutPush(t.Context(), with(tc.put)))(t)
 		if tc.others != nil {
 			put(t, j, with(tc.others))
 		}
@@ -169,9 +170,9 @@ func TestJournal_RemovePush(t *testing.T) {
 	s.record(s.rootMoved(opt.TaskFailed))
 	fails(t, "by another tenant", opt.ErrUnknown)(j.Pushes.RemovePush(t.Context(), "other", root, "a"))
 	for range 2 {
-		must(t, j.Pushes.RemovePush(t.Context(), tenant, root, "a"))
+		test.OK(t, j.Pushes.RemovePush(t.Context(), tenant, root, "a"))
 	}
-	equal(t, "configs after it", 0, len(value(j.Pushes.Pushes(t.Context(), tenant, root))(t)))
+	test.Equal(t, "configs after it", 0, len(test.Value(j.Pushes.Pushes(t.Context(), tenant, root))(t)))
 	fails(t, "of no task", opt.ErrUnknown)(j.Pushes.RemovePush(t.Context(), tenant, newObjective().ID, "a"))
 	wantLines(t, j, root, "a failed  abandoned 0")
 	fails(t, "again without its config", opt.ErrUnknown)(j.Pushes.Redeliver(t.Context(), tenant, root, "a", 2))
@@ -233,7 +234,7 @@ func TestJournal_Pushes_withoutTheirKey(t *testing.T) {
 	s.record(s.rootMoved(opt.TaskFailed))
 
 	j := openWith(t, journal.Config{Path: path, Sync: "normal", Sealer: boxOf(t, 8), Now: c.Now})
-	if got := value(j.Pushes.Pushes(t.Context(), tenant, root))(t)[0]; got.URL != "https://example.com/a" || got.Token != "" || got.Fingerprint == "" {
+	if got := test.Value(j.Pushes.Pushes(t.Context(), tenant, root))(t)[0]; got.URL != "https://example.com/a" || got.Token != "" || got.Fingerprint == "" {
 		t.Errorf("%+v, want it without its secrets", got)
 	}
 	if _, _, ok, err := j.Pushes.NextDelivery(t.Context(), root, "a"); ok || err == nil {

@@ -5,6 +5,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/internal/journal"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/shown"
 )
@@ -36,7 +37,7 @@ func TestQueue(t *testing.T) {
 		want := func(last int64, busy ...opt.Objective) { // who are before one that comes now
 			t.Helper()
 			checkPlace(t, j, newcomer("ctx"), last+1, busy...)
-			must(t, j.Script(t.Context(), "DELETE FROM places"))
+			test.OK(t, j.Script(t.Context(), "DELETE FROM places"))
 		}
 		positions := func(places ...int) {
 			t.Helper()

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"longhaul/internal/journal"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -41,7 +42,7 @@ func TestRecord_events(t *testing.T) {
 			t.Fatalf("got %d events, the first %q", len(got), got[0].Event.Kind)
 		}
 		for i, e := range events {
-			equal(t, fmt.Sprintf("event %d", i), e, got[i+1].Event)
+			test.Equal(t, fmt.Sprintf("event %d", i), e, got[i+1].Event)
 		}
 		some, err := s.j.Events(t.Context(), s.objective.ID, 3, 2)
 		if err != nil || len(some) != 2 || some[0].Seq != 4 || some[1].Seq != 5 {
@@ -61,18 +62,16 @@ func TestRecord_again(t *testing.T) {
 			s.waits(0, 0, gate(s.task(0, 0), opt.Approval, 1)), s.decided(new(opt.Chain), 0, 0, "ann", opt.Accepted))
 		overlap := opt.Batch{ObjectiveID: s.objective.ID, Source: s.source, Events: append(first.Events[1:2:2], second.Events...)}
 		for _, b := range []opt.Batch{first, first, overlap} {
-			must(t, j.Record(t.Context(), b))
+			test.OK(t, j.Record(t.Context(), b))
 		}
 		want := dump(t, j)
-		if n := len(s.events()); n != 7 {
-			t.Errorf("%d events, want 7", n)
-		}
+		test.Is(t, "events", 7, len(s.events()))
 		opening := s.as(s.source, j)
 		m := userMessage(s.objective.MessageID, "Ship it, please")
 		for _, b := range []opt.Batch{overlap, second, first, opening.batch(opt.Opening{Objective: s.objective, Message: &m}.Event())} {
-			must(t, j.Record(t.Context(), b))
+			test.OK(t, j.Record(t.Context(), b))
 		}
-		equal(t, "recording again changed something", want, dump(t, j))
+		test.Equal(t, "recording again changed something", want, dump(t, j))
 	})
 }
 
@@ -114,8 +113,8 @@ func TestRecord_refused(t *testing.T) {
 			"another objective":        {batch(good, opt.Event{Kind: opt.ObjectiveOpened, Objective: &stranger}), opt.ErrMalformed},
 		}
 		want := dump(t, j)
-		for name, test := range tests {
-			fails(t, name, test.want)(j.Record(t.Context(), test.batch))
+		for name, tt := range tests {
+			fails(t, name, tt.want)(j.Record(t.Context(), tt.batch))
 			if diff := cmp.Diff(want, dump(t, j)); diff != "" {
 				t.Fatalf("%s: something changed (-before +after):\n%s", name, diff)
 			}
@@ -195,7 +194,7 @@ func TestRecord_groups(t *testing.T) {
 		for j.Queued() < count {
 			runtime.Gosched()
 		}
-		must(t, release())
+		test.OK(t, release())
 		wg.Wait()
 		for i, s := range scribes {
 			want, wantErr := opt.TaskCompleted, error(nil)
@@ -235,7 +234,7 @@ func TestRecord_broken(t *testing.T) {
 				t.Errorf("signaled %v, want %v", err, opt.ErrUnavailable)
 			}
 		}
-		equal(t, "something changed", before, dump(t, j))
+		test.Equal(t, "something changed", before, dump(t, j))
 		if err := j.Record(t.Context(), b); err != nil || len(s.events()) != 2 {
 			t.Errorf("another time: %v, %d events, want 2", err, len(s.events()))
 		}
@@ -261,8 +260,8 @@ func TestRecord_canceled(t *testing.T) {
 		if err := <-failed; !errors.Is(err, context.Canceled) { // though the writer is held
 			t.Errorf("canceled while it waited: %v", err)
 		}
-		must(t, release())
-		equal(t, "a canceled batch was recorded", before, dump(t, j))
+		test.OK(t, release())
+		test.Equal(t, "a canceled batch was recorded", before, dump(t, j))
 		if err := j.Record(t.Context(), b); err != nil {
 			t.Error(err)
 		}

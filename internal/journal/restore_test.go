@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"longhaul/internal/journal"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -23,23 +24,21 @@ func TestRestore(t *testing.T) {
 		if err != nil || added != len(batches) {
 			t.Fatalf("restored %d of %d events, error %v", added, len(batches), err)
 		}
-		want := value(s.j.Objective(t.Context(), tenant, s.objective.ID))(t)
-		got := value(lost.Objective(t.Context(), tenant, s.objective.ID))(t)
-		equal(t, "objective", want, got)
-		events := value(lost.Events(t.Context(), s.objective.ID, 0, 0))(t)
+		want := test.Value(s.j.Objective(t.Context(), tenant, s.objective.ID))(t)
+		got := test.Value(lost.Objective(t.Context(), tenant, s.objective.ID))(t)
+		test.Equal(t, "objective", want, got)
+		events := test.Value(lost.Events(t.Context(), s.objective.ID, 0, 0))(t)
 		for i, e := range events {
 			want := int64(1)
 			if i > 0 {
 				want = after + int64(i)
 			}
-			if e.Seq != want {
-				t.Errorf("event %d has seq %d, want %d", i, e.Seq, want)
-			}
+			test.Is(t, fmt.Sprintf("event %d has seq", i), want, e.Seq)
 		}
 		if added, err := lost.Maintenance.Restore(t.Context(), 2*after, batches...); added != 0 || err != nil {
 			t.Errorf("restored again: %d events, error %v; want none", added, err)
 		}
-		equal(t, "restored again", want, value(lost.Objective(t.Context(), tenant, s.objective.ID))(t))
+		test.Equal(t, "restored again", want, test.Value(lost.Objective(t.Context(), tenant, s.objective.ID))(t))
 	})
 }
 
@@ -72,7 +71,7 @@ func TestCompare(t *testing.T) {
 				t.Errorf("%s: %v", tt.name, err)
 			}
 			got.Last = nil
-			equal(t, tt.name, tt.want, got)
+			test.Equal(t, tt.name, tt.want, got)
 		}
 	})
 }
@@ -83,15 +82,15 @@ func TestCompact(t *testing.T) {
 		j, other := open(), open()
 		s := begin(t, j, newObjective())
 		for i := range 200 {
-			must(t, j.WriteBlobs(t.Context(), s.objective.ID, map[string][]byte{fmt.Sprint(i): make([]byte, 64<<10)}))
+			test.OK(t, j.WriteBlobs(t.Context(), s.objective.ID, map[string][]byte{fmt.Sprint(i): make([]byte, 64<<10)}))
 		}
 		kept := begin(t, j, newObjective())
 		s.record(s.rootMoved(opt.TaskWorking))
 		end := s.rootMoved(opt.TaskCompleted)
 		s.record(end, opt.Event{Kind: opt.ObjectiveMoved, To: "completed"})
 		purge(t, j, 1<<40, 1)
-		before := value(j.Maintenance.Size(t.Context()))(t)
-		must(t, j.Maintenance.Compact(t.Context()))
+		before := test.Value(j.Maintenance.Size(t.Context()))(t)
+		test.OK(t, j.Maintenance.Compact(t.Context()))
 		after, err := other.Maintenance.Size(t.Context()) // statements of j would be prepared again
 		if err != nil || before.Free > 0 && after.Bytes > before.Bytes-10<<20 {
 			t.Errorf("%+v before, %+v after, error %v; want 10 MiB less", before, after, err)

@@ -8,6 +8,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/internal/journal"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/shown"
 )
@@ -38,7 +39,7 @@ func TestRecord_planRewound(t *testing.T) {
 			Kind: opt.MessageAdded, PlanID: s.plan(0), TaskID: s.task(0, 0), Message: new(userMessage("m-1", "Go on")), Verdict: opt.Noted, At: at(51),
 		})
 		for range 2 {
-			must(t, s.j.Record(t.Context(), b))
+			test.OK(t, s.j.Record(t.Context(), b))
 		}
 		v := s.view(s.task(0, 0))
 		if v.State != opt.TaskInputRequired || len(v.Gates) != 1 || v.Gates[0].ID != gate.ID || len(v.Task.Artifacts) != 0 || v.Task.Status.Message.Text() != gate.Message("", "").Text() {
@@ -51,9 +52,7 @@ func TestRecord_planRewound(t *testing.T) {
 		if v := s.view(s.task(0, 2)); v.Dependencies != nil {
 			t.Errorf("the third task waits for %q, want what comes before it in the list", v.Dependencies)
 		}
-		if n := len(s.events()); n != 14 {
-			t.Errorf("%d events, want those from before and two more", n)
-		}
+		test.Is(t, "events", 14, len(s.events()))
 
 		stale := plan.batch(s.moved(0, 1, opt.TaskWorking))
 		before := dump(t, s.j)
@@ -63,7 +62,7 @@ func TestRecord_planRewound(t *testing.T) {
 		}
 		gap := opt.Batch{ObjectiveID: s.objective.ID, Source: s.plan(0) + "@3", Events: stale.Events}
 		fails(t, "an epoch without its beginning", journal.ErrGap)(s.j.Record(t.Context(), gap))
-		equal(t, "something changed", before, dump(t, s.j))
+		test.Equal(t, "something changed", before, dump(t, s.j))
 		again.record(s.moved(0, 0, opt.TaskWorking))
 		kept, err := s.j.Kept(t.Context(), tenant, s.objective.ID)
 		if err != nil || kept.Epochs[s.plan(0)] != 2 || kept.Recorded[s.plan(0)+"@2"] != 5 {
@@ -89,7 +88,7 @@ func TestRecord_objectiveRewound(t *testing.T) {
 		o.Plans = []*opt.Plan{planAdded(s.objective, 0, 1).Plan}
 		s.setBack(o)
 
-		got := value(s.j.Objective(t.Context(), tenant, o.ID))(t)
+		got := test.Value(s.j.Objective(t.Context(), tenant, o.ID))(t)
 		if got.Status != opt.ObjectiveWorking || got.Attempt != 1 || got.Root != opt.TaskWorking || got.Name != o.Name || len(got.Plans) != 1 {
 			t.Errorf("objective %q %s at attempt %d, root task %s, %d plans", got.Name, got.Status, got.Attempt, got.Root, len(got.Plans))
 		}
@@ -125,7 +124,7 @@ func TestRecord_resetToBeforeARetry(t *testing.T) {
 			if !ok || !refused.Unknown {
 				t.Errorf("%s: %v, want a refusal for good", what, refused)
 			}
-			equal(t, what+" has changed something", was, dump(t, s.j))
+			test.Equal(t, what+" has changed something", was, dump(t, s.j))
 		}
 		ofObjective := opt.Event{Kind: opt.SourceRewound, Epoch: 2, Objective: &before, Head: before.Head(), Text: before.Text(), At: at(50)}
 		ofPlan := opt.Event{Kind: opt.SourceRewound, Epoch: 2, PlanID: s.plan(0), Plan: planBefore, PlanHead: planBefore.Head(), At: at(50)}
@@ -142,7 +141,7 @@ func TestRecord_resetToBeforeARetry(t *testing.T) {
 		if !ok || !refused.Unknown {
 			t.Errorf("what a plan does after its retry: %v, want a refusal for good", refused)
 		}
-		equal(t, "a plan that was reset has changed its later attempt", was, dump(t, s.j))
+		test.Equal(t, "a plan that was reset has changed its later attempt", was, dump(t, s.j))
 
 		again := *planBefore
 		again.Run, again.Status = 2, opt.PlanPending
@@ -194,8 +193,8 @@ func TestRecord_objectiveRewoundAfterAPlan(t *testing.T) {
 		p.Status, p.Reason, p.Started, p.Tasks = head.Status, head.Reason, true, nil
 		o.Status, o.Plans = opt.ObjectiveWorking, []*opt.Plan{p}
 		s.setBack(o)
-		got := value(s.j.Objective(t.Context(), tenant, o.ID))(t)
-		equal(t, "head", &head, got.Plans[0].Head())
+		got := test.Value(s.j.Objective(t.Context(), tenant, o.ID))(t)
+		test.Equal(t, "head", &head, got.Plans[0].Head())
 	})
 }
 
@@ -214,7 +213,7 @@ func TestDecisions_epochs(t *testing.T) {
 		s.as(s.plan(0), s.j).record(decide(&first, 0, "m-1"), decide(&first, 0, "m-2"))
 		p := planAdded(s.objective, 0, 1).Plan
 		s.as(s.plan(0)+"@2", s.j).record(opt.Event{Kind: opt.SourceRewound, Epoch: 2, PlanID: s.plan(0), Plan: p, PlanHead: p.Head()}, decide(&second, 2, "m-3"))
-		page := value(s.j.Decisions(t.Context(), tenant, s.objective.ID, 0, 10))(t)
+		page := test.Value(s.j.Decisions(t.Context(), tenant, s.objective.ID, 0, 10))(t)
 		var chains opt.Chains
 		for _, d := range page.Decisions {
 			if err := chains.Add(a2a.DataPart(d).Data); err != nil {
@@ -241,14 +240,14 @@ func TestRecord_gateRewound(t *testing.T) {
 		}
 		plan.record(opt.Event{Kind: opt.PlanStarted, PlanID: s.plan(0)}, s.moved(0, 0, opt.TaskWorking), asked, exchange("m-1"))
 		want := gate.Extended(*exchange("m-1").Gate)
-		equal(t, "the gate after an exchange", []*opt.Gate{want}, s.view(gate.TaskID).Gates)
-		equal(t, "the message after an exchange", opt.GateIn(*want.Message("", "")), opt.GateIn(*s.view(gate.TaskID).Task.Status.Message))
+		test.Equal(t, "the gate after an exchange", []*opt.Gate{want}, s.view(gate.TaskID).Gates)
+		test.Equal(t, "the message after an exchange", opt.GateIn(*want.Message("", "")), opt.GateIn(*s.view(gate.TaskID).Task.Status.Message))
 		p := planAdded(s.objective, 0, 1).Plan
 		p.Started, p.Status, p.Tasks[0].State, p.Tasks[0].Gate = true, opt.PlanBlocked, opt.TaskInputRequired, gate
 		again := s.as(s.plan(0)+"@2", s.j)
 		again.n = 2
 		again.record(opt.Event{Kind: opt.SourceRewound, Epoch: 2, PlanID: s.plan(0), Plan: p, PlanHead: p.Head(), At: at(50)}, exchange("m-2"))
-		equal(t, "the gate that was set back", []*opt.Gate{gate.Extended(*exchange("m-2").Gate)}, s.view(gate.TaskID).Gates)
+		test.Equal(t, "the gate that was set back", []*opt.Gate{gate.Extended(*exchange("m-2").Gate)}, s.view(gate.TaskID).Gates)
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"longhaul/internal/journal"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/access"
 )
@@ -34,8 +35,8 @@ func TestJournal_Session(t *testing.T) {
 		j, other := openWith(t, withKeys(t, cfg, at0, 1)), openWith(t, withKeys(t, cfg, at0, 1))
 		one, two := signedIn("one", 100), access.Session{ID: "two", Credential: "lh_key", ExpiresAt: at(100)}
 		for _, s := range []access.Session{one, two} {
-			must(t, j.Sessions.OpenSession(t.Context(), s))
-			equal(t, "session", s, value(other.Sessions.Session(t.Context(), s.ID, at(99).Time()))(t))
+			test.OK(t, j.Sessions.OpenSession(t.Context(), s))
+			test.Equal(t, "session", s, test.Value(other.Sessions.Session(t.Context(), s.ID, at(99).Time()))(t))
 		}
 		if err := j.Sessions.OpenSession(t.Context(), one); err == nil {
 			t.Error("the same id was taken twice")
@@ -45,7 +46,7 @@ func TestJournal_Session(t *testing.T) {
 		}
 		fails(t, "a session that has expired", opt.ErrUnknown)(j.Sessions.Session(t.Context(), "one", at(100).Time()))
 		for range 2 {
-			must(t, j.Sessions.CloseSession(t.Context(), "one"))
+			test.OK(t, j.Sessions.CloseSession(t.Context(), "one"))
 		}
 		fails(t, "a session that was closed", opt.ErrUnknown)(other.Sessions.Session(t.Context(), "one", at(0).Time()))
 		if ok, err := j.Sessions.RenewSession(t.Context(), one, one.RenewAt); ok || err != nil {
@@ -60,7 +61,7 @@ func TestJournal_Session(t *testing.T) {
 // A session whose key for secrets was removed has ended; one with an older key has not.
 func TestJournal_Session_keys(t *testing.T) {
 	eachPlace(t, func(t *testing.T, cfg journal.Config) {
-		must(t, openWith(t, withKeys(t, cfg, at0, 1)).Sessions.OpenSession(t.Context(), signedIn("one", 100)))
+		test.OK(t, openWith(t, withKeys(t, cfg, at0, 1)).Sessions.OpenSession(t.Context(), signedIn("one", 100)))
 		if _, err := openWith(t, withKeys(t, cfg, at0, 2, 1)).Sessions.Session(t.Context(), "one", at(0).Time()); err != nil {
 			t.Errorf("with a new key before the old one: %v", err)
 		}
@@ -72,7 +73,7 @@ func TestJournal_Session_keys(t *testing.T) {
 func TestJournal_RenewSession(t *testing.T) {
 	eachPlace(t, func(t *testing.T, cfg journal.Config) {
 		s := signedIn("one", 100)
-		must(t, openWith(t, withKeys(t, cfg, at0, 1)).Sessions.OpenSession(t.Context(), s))
+		test.OK(t, openWith(t, withKeys(t, cfg, at0, 1)).Sessions.OpenSession(t.Context(), s))
 		const processes = 4
 		claimed := s
 		claimed.RenewAt, claimed.Credential = at(70), "another-credential"
@@ -107,10 +108,10 @@ func TestJournal_Session_expired(t *testing.T) {
 		j := openWith(t, withKeys(t, cfg, func() time.Time { return clock.Time() }, 1))
 		add := func(s access.Session) {
 			t.Helper()
-			must(t, j.Sessions.OpenSession(t.Context(), s))
+			test.OK(t, j.Sessions.OpenSession(t.Context(), s))
 		}
 		has := func(id string) bool {
-			return slices.Contains(value(j.Column(t.Context(), "SELECT id FROM sessions"))(t), id)
+			return slices.Contains(test.Value(j.Column(t.Context(), "SELECT id FROM sessions"))(t), id)
 		}
 		add(signedIn("session-1", 10))
 		add(signedIn("session-2", 20))
@@ -120,7 +121,7 @@ func TestJournal_Session_expired(t *testing.T) {
 			t.Errorf("when another session is opened, the expired one is there: %v, the other: %v", has("session-1"), has("session-2"))
 		}
 		clock = at(20)
-		value(j.Purge(t.Context(), at(0).Time(), 1))(t)
+		test.Value(j.Purge(t.Context(), at(0).Time(), 1))(t)
 		if has("session-2") || !has("session-3") {
 			t.Errorf("after a purge, the expired session is there: %v, the other: %v", has("session-2"), has("session-3"))
 		}

@@ -10,6 +10,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/internal/journal"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/standing"
 )
@@ -31,9 +32,7 @@ func question(n int) opt.StandingQuestion {
 func mustUse(t *testing.T, j *journal.Journal, q opt.StandingQuestion, id string) int {
 	t.Helper()
 	n, ok, err := j.Standing.UseStanding(t.Context(), q, id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	if !ok {
 		return 0
 	}
@@ -45,9 +44,7 @@ func mustUse(t *testing.T, j *journal.Journal, q opt.StandingQuestion, id string
 func TestStanding_limit(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		places := []*journal.Journal{open(), open()}
-		if err := places[0].Standing.AddStanding(t.Context(), "acme", standingDecision("sd-1")); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, places[0].Standing.AddStanding(t.Context(), "acme", standingDecision("sd-1")))
 		var used atomic.Int64
 		var all sync.WaitGroup
 		for i := range 40 {
@@ -69,9 +66,7 @@ func TestStanding_limit(t *testing.T) {
 		if err := errors.Join(err, errUses); err != nil || d.Used != 2 || len(uses) != 2 || uses[0].N != 2 || used.Load() > 4 || used.Load() < 2 {
 			t.Errorf("%d calls have used it: %d uses, for %+v, %v", used.Load(), d.Used, uses, err)
 		}
-		if d.State(a2a.At(time.Now())) != standing.UsedUp {
-			t.Errorf("it is %s", d.State(a2a.At(time.Now())))
-		}
+		test.Is(t, "it", standing.UsedUp, d.State(a2a.At(time.Now())))
 	})
 }
 
@@ -110,9 +105,7 @@ func TestStanding_counts(t *testing.T) {
 				t.Errorf("time %d: %v, %v", i+1, ok, err)
 			}
 		}
-		if n := mustUse(t, j, question(10), "sd-few"); n != 1 {
-			t.Errorf("with two people behind it: use %d", n)
-		}
+		test.Is(t, "with two people behind it: use", 1, mustUse(t, j, question(10), "sd-few"))
 		for i, want := range []int{3, 2} { // a purge removes what ended before its time
 			if _, err := j.Purge(t.Context(), time.Now().Add(time.Duration(i-1)*time.Hour), 1); err != nil {
 				t.Fatal(err)
@@ -128,21 +121,15 @@ func TestStanding_counts(t *testing.T) {
 func TestStanding_revoked(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		j := open()
-		if err := j.Standing.AddStanding(t.Context(), "acme", standingDecision("sd-1")); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, j.Standing.AddStanding(t.Context(), "acme", standingDecision("sd-1")))
 		for i, want := range []int{1, 1} {
 			if n := mustUse(t, j, question(1), "sd-1"); n != want {
 				t.Errorf("time %d: use %d", i+1, n)
 			}
 		}
-		if err := errors.Join(j.Standing.RevokeStanding(t.Context(), "acme", "sd-1", "carol"), j.Standing.RevokeStanding(t.Context(), "acme", "sd-1", "dave")); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, errors.Join(j.Standing.RevokeStanding(t.Context(), "acme", "sd-1", "carol"), j.Standing.RevokeStanding(t.Context(), "acme", "sd-1", "dave")))
 		for _, q := range []opt.StandingQuestion{question(1), question(2)} {
-			if n := mustUse(t, j, q, "sd-1"); n != 0 {
-				t.Errorf("%s: use %d", q.Gate.ID, n)
-			}
+			test.Is(t, fmt.Sprintf("%s: use", q.Gate.ID), 0, mustUse(t, j, q, "sd-1"))
 		}
 		if d, err := j.Standing.Standing(t.Context(), "acme", "sd-1"); err != nil || d.RevokedBy != "carol" || d.Used != 1 {
 			t.Errorf("%+v, %v", d, err)
@@ -156,9 +143,7 @@ func TestStanding_revokedMeanwhile(t *testing.T) {
 		j, other := open(), open()
 		many := standingDecision("sd-1")
 		many.Most = 1000
-		if err := j.Standing.AddStanding(t.Context(), "acme", many); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, j.Standing.AddStanding(t.Context(), "acme", many))
 		var revoked atomic.Bool
 		var all sync.WaitGroup
 		for i := range 30 {

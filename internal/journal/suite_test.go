@@ -15,43 +15,42 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/a2a"
 	"longhaul/internal/journal"
 	"longhaul/internal/needs"
 	"longhaul/internal/pgserver"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/shown"
 )
 
 // eachPlace runs a test on every database, beside other tests, with the config of an empty
 // journal there.
-func eachPlace(t *testing.T, test func(t *testing.T, cfg journal.Config)) {
+func eachPlace(t *testing.T, run func(t *testing.T, cfg journal.Config)) {
 	t.Parallel()
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
-		test(t, journal.Config{Path: file(t), Sync: "normal"})
+		run(t, journal.Config{Path: file(t), Sync: "normal"})
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		test(t, journal.Config{URL: database(t), Migrate: true})
+		run(t, journal.Config{URL: database(t), Migrate: true})
 	})
 }
 
 // each is eachPlace for tests that need no more than a journal. open opens the same journal each
 // time, as another process would.
-func each(t *testing.T, test func(t *testing.T, open func() *journal.Journal)) {
+func each(t *testing.T, run func(t *testing.T, open func() *journal.Journal)) {
 	eachPlace(t, func(t *testing.T, cfg journal.Config) {
-		test(t, func() *journal.Journal { return openWith(t, cfg) })
+		run(t, func() *journal.Journal { return openWith(t, cfg) })
 	})
 }
 
 // inFile runs a test that looks into SQLite, beside other tests.
-func inFile(t *testing.T, test func(t *testing.T, open func() *journal.Journal)) {
+func inFile(t *testing.T, run func(t *testing.T, open func() *journal.Journal)) {
 	t.Parallel()
 	path := file(t)
-	test(t, func() *journal.Journal { return openFile(t, path) })
+	run(t, func() *journal.Journal { return openFile(t, path) })
 }
 
 func openURL(t testing.TB, url string) *journal.Journal {
@@ -99,7 +98,7 @@ func file(t testing.TB) string {
 	t.Helper()
 	data, err := emptyFile()
 	path := filepath.Join(t.TempDir(), "journal.db")
-	must(t, errors.Join(err, os.WriteFile(path, data, 0o600)))
+	test.OK(t, errors.Join(err, os.WriteFile(path, data, 0o600)))
 	return path
 }
 
@@ -112,9 +111,9 @@ func databaseLike(t testing.TB, like string) string {
 	needs.Tools(t, "postgres")
 	serverUsed.Store(true)
 	s, err := server()
-	must(t, err)
+	test.OK(t, err)
 	name := fmt.Sprint("journal_", databases.Add(1))
-	must(t, s.Copy(t.Context(), like, name))
+	test.OK(t, s.Copy(t.Context(), like, name))
 	return s.URL(name)
 }
 
@@ -134,7 +133,7 @@ func openFile(t testing.TB, path string) *journal.Journal {
 func openWith(t testing.TB, cfg journal.Config) *journal.Journal {
 	t.Helper()
 	j, err := journal.Open(t.Context(), cfg)
-	must(t, err)
+	test.OK(t, err)
 	t.Cleanup(func() {
 		preparedOnce(t, j)
 		if err := j.Close(); err != nil {
@@ -205,7 +204,7 @@ var plans sync.Map
 // sound reports damage of the database.
 func sound(t testing.TB, j *journal.Journal) {
 	t.Helper()
-	if found := value(j.Maintenance.Damage(context.Background()))(t); len(found) > 0 {
+	if found := test.Value(j.Maintenance.Damage(context.Background()))(t); len(found) > 0 {
 		t.Errorf("damage: %q", found)
 	}
 }
@@ -214,7 +213,7 @@ func sound(t testing.TB, j *journal.Journal) {
 func runs(t testing.TB, j *journal.Journal, first string) (n int) {
 	t.Helper()
 	list, err := j.Statements(t.Context())
-	must(t, err)
+	test.OK(t, err)
 	for _, s := range list {
 		if strings.HasPrefix(s.SQL, first) {
 			n += s.Runs
@@ -226,23 +225,6 @@ func runs(t testing.TB, j *journal.Journal, first string) (n int) {
 // changing is how the statements begin that run before all tables are there,
 // and those that only tests run.
 var changing = []string{"BEGIN IMMEDIATE", "INSERT INTO migrations", "PRAGMA", "EXPLAIN"}
-
-// must ends a test with an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// value returns a function that returns v, or ends a test with an error.
-func value[T any](v T, err error) func(testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		must(t, err)
-		return v
-	}
-}
 
 // fails returns a function that reports a last result that is not the error that is wanted.
 func fails(t testing.TB, what string, want error) func(results ...any) {
@@ -259,14 +241,6 @@ func purge(t testing.TB, j *journal.Journal, n int64, want int) {
 	t.Helper()
 	if n, err := j.Purge(t.Context(), at(n).Time(), 100); n != want || err != nil {
 		t.Fatalf("%d were removed, %v, want %d", n, err, want)
-	}
-}
-
-// equal reports how got differs from want.
-func equal(t testing.TB, what string, want, got any, options ...cmp.Option) {
-	t.Helper()
-	if diff := cmp.Diff(want, got, options...); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", what, diff)
 	}
 }
 
@@ -334,9 +308,7 @@ func (s *scribe) batch(events ...opt.Event) opt.Batch {
 
 func (s *scribe) record(events ...opt.Event) {
 	s.t.Helper()
-	if err := s.j.Record(s.t.Context(), s.batch(events...)); err != nil {
-		s.t.Fatal(err)
-	}
+	test.OK(s.t, s.j.Record(s.t.Context(), s.batch(events...)))
 }
 
 func (s *scribe) plan(n int) string    { return opt.PlanID(s.objective.ID, n) }
@@ -356,7 +328,7 @@ func (s *scribe) rootMoved(to opt.TaskState) opt.Event {
 func (s *scribe) view(id string) shown.TaskView {
 	s.t.Helper()
 	v, err := s.j.Task(s.t.Context(), tenant, id, shown.TaskWant{History: -1, Artifacts: true})
-	must(s.t, err)
+	test.OK(s.t, err)
 	return v
 }
 
@@ -364,14 +336,14 @@ func (s *scribe) view(id string) shown.TaskView {
 func (s *scribe) events() []shown.Recorded {
 	s.t.Helper()
 	list, err := s.j.Events(s.t.Context(), s.objective.ID, 0, 0)
-	must(s.t, err)
+	test.OK(s.t, err)
 	return list
 }
 
 func dump(t testing.TB, j *journal.Journal) string {
 	t.Helper()
 	text, err := j.Dump(context.Background())
-	must(t, err)
+	test.OK(t, err)
 	return text
 }
 

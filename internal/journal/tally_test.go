@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"longhaul/internal/journal"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/shown"
 )
@@ -155,9 +156,9 @@ func TestTallies_byHand(t *testing.T) {
 		j := open()
 		s := brief(t, j, 1)
 		begin(t, j, newObjective())
-		must(t, j.Fill(t.Context(), s.objective.ID, 50, time.Second))
+		test.OK(t, j.Fill(t.Context(), s.objective.ID, 50, time.Second))
 		compareTotals(t, j)
-		must(t, j.Script(t.Context(), "UPDATE tasks SET shown = 'rejected', ended = 1 WHERE plan_id <> ''; DELETE FROM objectives WHERE id LIKE '%7'"))
+		test.OK(t, j.Script(t.Context(), "UPDATE tasks SET shown = 'rejected', ended = 1 WHERE plan_id <> ''; DELETE FROM objectives WHERE id LIKE '%7'"))
 		compareTotals(t, j)
 	})
 }
@@ -194,7 +195,7 @@ func TestMigrate_whileOthersWrite(t *testing.T) {
 		err := churns[0].j.Migrate(t.Context(), more)
 		close(done)
 		wg.Wait()
-		must(t, err)
+		test.OK(t, err)
 		compareTotals(t, churns[0].j)
 	}
 }
@@ -204,12 +205,12 @@ func TestRecount(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		j := open()
 		brief(t, j, 1)
-		must(t, j.Script(t.Context(), "DELETE FROM tallies WHERE subject = 'tasks'; DELETE FROM tally_changes WHERE subject = 'tasks'; INSERT INTO tally_changes VALUES ('acme', 'objectives', 'failed', 4)"))
+		test.OK(t, j.Script(t.Context(), "DELETE FROM tallies WHERE subject = 'tasks'; DELETE FROM tally_changes WHERE subject = 'tasks'; INSERT INTO tally_changes VALUES ('acme', 'objectives', 'failed', 4)"))
 		want := []journal.Miscount{
 			{Tenant: tenant, Subject: "objectives", State: "failed", Tallied: 4},
 			{Tenant: tenant, Subject: "tasks", State: "completed", Counted: 3},
 		}
-		equal(t, "miscounts", want, value(j.Maintenance.Miscounts(t.Context()))(t))
+		test.Equal(t, "miscounts", want, test.Value(j.Maintenance.Miscounts(t.Context()))(t))
 		for _, want := range []int64{2, 0} {
 			if n, err := j.Maintenance.Recount(t.Context()); n != want || err != nil {
 				t.Errorf("corrected %d, %v, want %d", n, err, want)

@@ -2,10 +2,12 @@ package journal_test
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 
 	"longhaul/a2a"
 	"longhaul/internal/journal"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/outbox"
 	"longhaul/opt/shown"
@@ -39,7 +41,7 @@ func TestTask_root(t *testing.T) {
 		}
 		check := func(when string) {
 			t.Helper()
-			equal(t, when+", root task", want, s.view(id))
+			test.Equal(t, when+", root task", want, s.view(id))
 		}
 		check("opened")
 
@@ -88,7 +90,7 @@ func TestTask_ofPlan(t *testing.T) {
 		}
 		check := func(when string) {
 			t.Helper()
-			equal(t, when+", task", want, s.view(id))
+			test.Equal(t, when+", task", want, s.view(id))
 		}
 		check("added")
 
@@ -123,7 +125,7 @@ func TestTask_ofPlan(t *testing.T) {
 func TestTask_statusTime(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		s := begin(t, open(), newObjective())
-		for i, test := range []struct {
+		for i, tt := range []struct {
 			to       opt.TaskState
 			at, want int64
 		}{
@@ -133,12 +135,10 @@ func TestTask_statusTime(t *testing.T) {
 			{opt.TaskWorking, 150, 200},       // a clock that went back
 			{opt.TaskCompleted, 400, 400},
 		} {
-			e := s.rootMoved(test.to)
-			e.At = at(test.at)
+			e := s.rootMoved(tt.to)
+			e.At = at(tt.at)
 			s.record(e)
-			if got := s.view(s.objective.ID).Task.Status.At; got != at(test.want) {
-				t.Errorf("step %d: status since %v, want %v", i, got, at(test.want))
-			}
+			test.Is(t, fmt.Sprintf("step %d: status since", i), at(tt.want), s.view(s.objective.ID).Task.Status.At)
 		}
 	})
 }
@@ -175,17 +175,17 @@ func TestTenants(t *testing.T) {
 			{"deliveries", s.objective.ID, deliveries, nil},
 			{"redeliver", s.objective.ID, redeliver, nil},
 		}
-		for i, test := range tests {
-			if err := test.read(tenant, test.id); err != nil {
-				t.Errorf("%s: %v", test.name, err)
+		for i, tt := range tests {
+			if err := tt.read(tenant, tt.id); err != nil {
+				t.Errorf("%s: %v", tt.name, err)
 			}
-			tests[i].foreign = test.read("globex", test.id)
+			tests[i].foreign = tt.read("globex", tt.id)
 		}
-		must(t, j.Script(ctx, "DELETE FROM objectives; DELETE FROM plans; DELETE FROM tasks"))
-		for _, test := range tests {
-			missing := test.read("globex", test.id)
-			if !errors.Is(missing, opt.ErrUnknown) || !errors.Is(test.foreign, opt.ErrUnknown) || missing.Error() != test.foreign.Error() {
-				t.Errorf("%s: missing %q, another tenant's %q", test.name, missing, test.foreign)
+		test.OK(t, j.Script(ctx, "DELETE FROM objectives; DELETE FROM plans; DELETE FROM tasks"))
+		for _, tt := range tests {
+			missing := tt.read("globex", tt.id)
+			if !errors.Is(missing, opt.ErrUnknown) || !errors.Is(tt.foreign, opt.ErrUnknown) || missing.Error() != tt.foreign.Error() {
+				t.Errorf("%s: missing %q, another tenant's %q", tt.name, missing, tt.foreign)
 			}
 		}
 	})

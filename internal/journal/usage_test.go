@@ -8,6 +8,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/internal/journal"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/access"
 )
@@ -34,11 +35,11 @@ func TestJournal_Usage(t *testing.T) {
 		other.Tenant = "globex"
 		begin(t, j, other)
 		o := newObjective()
-		must(t, j.WriteBlobs(t.Context(), o.ID, map[string][]byte{"early": make([]byte, 3*block)})) // before there is an objective
+		test.OK(t, j.WriteBlobs(t.Context(), o.ID, map[string][]byte{"early": make([]byte, 3*block)})) // before there is an objective
 		s := begin(t, j, o)
 		check := func(when string, want [3]int64) {
 			t.Helper()
-			equal(t, when+": objectives, gates and bytes", want, used(t, j, tenant))
+			test.Equal(t, when+": objectives, gates and bytes", want, used(t, j, tenant))
 			if wrong, err := j.Maintenance.Miscounts(t.Context()); err != nil || len(wrong) > 0 {
 				t.Errorf("%s: wrong tallies %+v, %v", when, wrong, err)
 			}
@@ -50,7 +51,7 @@ func TestJournal_Usage(t *testing.T) {
 		s.record(asks)
 		check("asks", [3]int64{1, 1, 4 * block})
 		for range 2 { // a repeat adds nothing
-			must(t, j.WriteBlobs(t.Context(), o.ID, map[string][]byte{"late": make([]byte, 2*block)}))
+			test.OK(t, j.WriteBlobs(t.Context(), o.ID, map[string][]byte{"late": make([]byte, 2*block)}))
 		}
 		check("has a large content", [3]int64{1, 1, 6 * block})
 		s.record(s.piece(0, 1, "a", strings.Repeat("x", block), false))
@@ -61,7 +62,7 @@ func TestJournal_Usage(t *testing.T) {
 			t.Fatalf("purged %d, %v", n, err)
 		}
 		check("is purged", [3]int64{})
-		equal(t, "the other tenant", [3]int64{1, 0, block}, used(t, j, "globex"))
+		test.Equal(t, "the other tenant", [3]int64{1, 0, block}, used(t, j, "globex"))
 		fails(t, "running tasks", opt.ErrMalformed)(j.Usage(t.Context(), tenant, "", access.RunningTasks))
 	})
 }
@@ -73,7 +74,7 @@ func TestJournal_Usage_spent(t *testing.T) {
 		s := begin(t, j, o)
 		for i, at := range []time.Time{time.Now(), time.Now().Add(-62 * 24 * time.Hour)} {
 			u := opt.Usage{Input: 3, Cached: 1, Output: 2, Cost: 7, Questions: 1, Calls: 2, Ran: 60}
-			must(t, j.Record(t.Context(), opt.Batch{ObjectiveID: o.ID, Source: fmt.Sprint("s", i), Events: []opt.Event{{N: 1, Kind: opt.UsageAdded, At: a2a.At(at), Usage: &u}}}))
+			test.OK(t, j.Record(t.Context(), opt.Batch{ObjectiveID: o.ID, Source: fmt.Sprint("s", i), Events: []opt.Event{{N: 1, Kind: opt.UsageAdded, At: a2a.At(at), Usage: &u}}}))
 		}
 		for _, tt := range []struct {
 			tenant, context string
@@ -101,7 +102,7 @@ func TestJournal_Usage_settled(t *testing.T) {
 		uses := func(at time.Time) {
 			t.Helper()
 			n++
-			must(t, j.Record(t.Context(), opt.Batch{ObjectiveID: o.ID, Source: fmt.Sprint("s", n), Events: []opt.Event{
+			test.OK(t, j.Record(t.Context(), opt.Batch{ObjectiveID: o.ID, Source: fmt.Sprint("s", n), Events: []opt.Event{
 				{N: 1, Kind: opt.UsageAdded, At: a2a.At(at), Usage: &opt.Usage{Calls: 1, Ran: 1}},
 			}}))
 		}
@@ -169,7 +170,7 @@ func TestJournal_Usage_named(t *testing.T) {
 		t.Helper()
 		n++
 		late := opt.Event{N: 1, Kind: opt.UsageAdded, At: a2a.At(time.Now().Add(-time.Hour)), Usage: &opt.Usage{Calls: 1}}
-		must(t, j.Record(t.Context(), opt.Batch{ObjectiveID: o.ID, Source: fmt.Sprint("s", n), Events: []opt.Event{late}}))
+		test.OK(t, j.Record(t.Context(), opt.Batch{ObjectiveID: o.ID, Source: fmt.Sprint("s", n), Events: []opt.Event{late}}))
 		if got, err := j.Usage(t.Context(), tenant, o.ContextID, "context-calls-in-all"); got != want || err != nil {
 			t.Errorf("%s: %d, %v, want %d", what, got, err, want)
 		}
@@ -193,7 +194,7 @@ func TestJournal_TakeNotice(t *testing.T) {
 		j := openWith(t, cfg)
 		take := func(tenant, delivery string) string {
 			free, ok, err := j.TakeNotice(t.Context(), tenant, delivery, 2)
-			must(t, err)
+			test.OK(t, err)
 			if ok {
 				return delivery
 			}
@@ -206,7 +207,7 @@ func TestJournal_TakeNotice(t *testing.T) {
 		now = now.Add(50 * time.Minute)
 		got = append(got, take(tenant, "c"), take(tenant, "d"))
 		want := []string{"a", "b", "a", "waits 50m0s", "c", "c", "waits 10m0s"}
-		equal(t, "places", want, got)
+		test.Equal(t, "places", want, got)
 	})
 }
 
@@ -230,14 +231,14 @@ func TestJournal_held(t *testing.T) {
 			if err != nil || wrong != nil || d.Held != want || held != want {
 				t.Errorf("%s: %d are held, and %+v, %v, %v", when, d.Held, v.Held, err, wrong)
 			}
-			equal(t, when, said, s.view(moved.TaskID).Task.Status.Message.Text())
+			test.Equal(t, when, said, s.view(moved.TaskID).Task.Status.Message.Text())
 		}
 		check("held", 1, "Waits.")
 		works := opt.Event{
 			N: 1, Kind: opt.TaskProgressed, At: at(2), PlanID: moved.PlanID, TaskID: moved.TaskID, From: moved.To, To: moved.To, Round: 1, Attempt: 1, Try: 1,
 			Status: a2a.AgentMessage(o.ContextID, moved.TaskID, ":progress-2", "Works."),
 		}
-		must(t, j.Record(t.Context(), opt.Batch{ObjectiveID: o.ID, Source: moved.TaskID + "#1.1.1", Events: []opt.Event{works}}))
+		test.OK(t, j.Record(t.Context(), opt.Batch{ObjectiveID: o.ID, Source: moved.TaskID + "#1.1.1", Events: []opt.Event{works}}))
 		check("works", 0, "Works.")
 	})
 }

@@ -7,6 +7,7 @@ import (
 
 	"longhaul/internal/journal"
 	"longhaul/internal/journal/db"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -124,7 +125,7 @@ func TestWatch_unheard(t *testing.T) {
 	t.Parallel()
 	path := file(t)
 	here := openFile(t, path)
-	must(t, os.Remove(path+"-bell")) // the other one rings a new bell
+	test.OK(t, os.Remove(path+"-bell")) // the other one rings a new bell
 	there := openFile(t, path)
 	o := newObjective()
 	w := here.Watch(o.ID)

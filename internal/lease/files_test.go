@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"longhaul/internal/lease"
+	"longhaul/internal/test"
 )
 
 // A lease of many changes stays small, and has what it had.
@@ -19,25 +20,25 @@ func TestFiles_rewrite(t *testing.T) {
 	dir := t.TempDir()
 	s := lease.Files{Dir: dir}
 	held, err := s.Hold(t.Context())
-	must(t, err)
-	must(t, held.Change(t.Context(), entries("q sticky", "a first"), nil))
+	test.OK(t, err)
+	test.OK(t, held.Change(t.Context(), entries("q sticky", "a first"), nil))
 	for i := range 100_000 {
 		one := entries(fmt.Sprint("a ", i))
-		must(t, held.Change(t.Context(), one, nil))
-		must(t, held.Change(t.Context(), nil, one))
+		test.OK(t, held.Change(t.Context(), one, nil))
+		test.OK(t, held.Change(t.Context(), nil, one))
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "*"))
 	if err != nil || len(files) != 1 {
 		t.Fatal(files, err)
 	}
 	info, err := os.Stat(files[0])
-	if must(t, err); info.Size() > 2<<20 {
+	if test.OK(t, err); info.Size() > 2<<20 {
 		t.Errorf("it has %d bytes", info.Size())
 	}
 	if got := orphans(t, s); got != nil {
 		t.Errorf("while it is held: %q", got)
 	}
-	must(t, held.Release(t.Context(), false))
+	test.OK(t, held.Release(t.Context(), false))
 	if diff := cmp.Diff([][]lease.Entry{entries("a first", "q sticky")}, orphans(t, s)); diff != "" {
 		t.Error(diff)
 	}
@@ -49,15 +50,15 @@ func TestFiles_cut(t *testing.T) {
 	dir := t.TempDir()
 	s := lease.Files{Dir: dir}
 	held, err := s.Hold(t.Context())
-	must(t, err)
-	must(t, held.Change(t.Context(), entries("a one"), nil))
-	must(t, held.Change(t.Context(), entries("a two"), entries("a one")))
-	must(t, held.Release(t.Context(), false))
+	test.OK(t, err)
+	test.OK(t, held.Change(t.Context(), entries("a one"), nil))
+	test.OK(t, held.Change(t.Context(), entries("a two"), entries("a one")))
+	test.OK(t, held.Release(t.Context(), false))
 	files, err := filepath.Glob(filepath.Join(dir, "*"))
-	must(t, err)
+	test.OK(t, err)
 	info, err := os.Stat(files[0])
-	must(t, err)
-	must(t, os.Truncate(files[0], info.Size()-1))
+	test.OK(t, err)
+	test.OK(t, os.Truncate(files[0], info.Size()-1))
 	if diff := cmp.Diff([][]lease.Entry{entries("a one", "a two")}, orphans(t, s)); diff != "" {
 		t.Error(diff)
 	}

@@ -27,6 +27,7 @@ import (
 
 	"longhaul/activities"
 	"longhaul/internal/lease"
+	"longhaul/internal/test"
 )
 
 // A temporal notes the work that it gets back.
@@ -94,9 +95,9 @@ func eventually(t *testing.T, what string, check func() bool) {
 func leave(t *testing.T, s lease.Store, texts ...string) {
 	t.Helper()
 	held, err := s.Hold(t.Context())
-	must(t, err)
-	must(t, held.Change(t.Context(), entries(texts...), nil))
-	must(t, held.Release(t.Context(), false))
+	test.OK(t, err)
+	test.OK(t, held.Change(t.Context(), entries(texts...), nil))
+	test.OK(t, held.Release(t.Context(), false))
 }
 
 // What a lost worker had taken is given back, first its queue. What Temporal refuses has ended, or
@@ -166,9 +167,9 @@ func TestKeeper_follows(t *testing.T) {
 		t.Errorf("others found %q while the tasks may run", got)
 	}
 	files, err := filepath.Glob(filepath.Join(s.Dir, "*"))
-	must(t, err)
+	test.OK(t, err)
 	got, err := lease.ReadChanges(files[0])
-	must(t, err)
+	test.OK(t, err)
 	want := entries("a before the lease", "a eager", "a unanswered", "q sticky", "w next workflow task")
 	sortEntries(got)
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -17,14 +17,15 @@ import (
 	"longhaul/internal/lease"
 	"longhaul/internal/needs"
 	"longhaul/internal/pgserver"
+	"longhaul/internal/test"
 )
 
 // hold begins a lease with one entry.
 func hold(t *testing.T, s lease.Store) lease.Held {
 	t.Helper()
 	held, err := s.Hold(t.Context())
-	must(t, err)
-	must(t, held.Change(t.Context(), entries("a one"), nil))
+	test.OK(t, err)
+	test.OK(t, held.Change(t.Context(), entries("a one"), nil))
 	return held
 }
 
@@ -46,44 +47,44 @@ func TestPostgres_cut(t *testing.T) {
 	t.Parallel()
 	needs.Tools(t, "postgres")
 	server, err := pgserver.Start(t.Context(), "fsync=off")
-	must(t, err)
+	test.OK(t, err)
 	t.Cleanup(func() { _ = server.Close() })
 	url := newDatabase(t, server)
 	here, there := lease.Slow(postgres(t, url)), lease.Slow(lease.Impatient(postgres(t, url)))
 	held := hold(t, here)
 	for range 3 {
 		c, err := pgx.Connect(t.Context(), url)
-		must(t, err)
+		test.OK(t, err)
 		before := holder(t, c)
 		_, err = c.Exec(t.Context(), "SELECT pg_terminate_backend($1)", before)
-		must(t, err)
+		test.OK(t, err)
 		for holder(t, c) == before { // the lock is taken again when the lease asks
 			isHeld(t, held, there)
 		}
-		must(t, c.Close(t.Context()))
+		test.OK(t, c.Close(t.Context()))
 	}
 	for _, end := range []func() error{server.Stop, server.Kill} {
-		must(t, end())
+		test.OK(t, end())
 		time.Sleep(time.Second)
-		must(t, server.Run(t.Context()))
+		test.OK(t, server.Run(t.Context()))
 		c, err := pgx.Connect(t.Context(), url)
-		must(t, err)
+		test.OK(t, err)
 		for holder(t, c) == 0 {
 			time.Sleep(10 * time.Millisecond)
 		}
-		must(t, c.Close(t.Context()))
+		test.OK(t, c.Close(t.Context()))
 		isHeld(t, held, there)
 	}
 	for held.Change(t.Context(), nil, entries("a one")) != nil && t.Context().Err() == nil { // on the connection of before
 		time.Sleep(10 * time.Millisecond)
 	}
-	must(t, held.Release(t.Context(), true))
+	test.OK(t, held.Release(t.Context(), true))
 }
 
 // holder returns the process of the server that has the lock of the only lease, 0 for none.
 func holder(t *testing.T, c *pgx.Conn) (pid int) {
 	t.Helper()
-	must(t, c.QueryRow(t.Context(), "SELECT COALESCE(MAX(pid), 0) FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 AND database = (SELECT oid FROM pg_database WHERE datname = current_database())").Scan(&pid))
+	test.OK(t, c.QueryRow(t.Context(), "SELECT COALESCE(MAX(pid), 0) FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 AND database = (SELECT oid FROM pg_database WHERE datname = current_database())").Scan(&pid))
 	return pid
 }
 
@@ -93,19 +94,19 @@ func TestPostgres_slow(t *testing.T) {
 	url := database(t)
 	held := hold(t, postgres(t, url))
 	c, err := pgx.Connect(t.Context(), url)
-	must(t, err)
+	test.OK(t, err)
 	pid := holder(t, c)
-	must(t, syscall.Kill(pid, syscall.SIGSTOP))
+	test.OK(t, syscall.Kill(pid, syscall.SIGSTOP))
 	select {
 	case <-held.Lost():
 		t.Error("the lease was lost")
 	case <-time.After(3 * time.Second): // twice the time for which a server may be silent
 	}
-	must(t, syscall.Kill(pid, syscall.SIGCONT))
+	test.OK(t, syscall.Kill(pid, syscall.SIGCONT))
 	isHeld(t, held, lease.Impatient(postgres(t, url)))
-	must(t, held.Change(t.Context(), nil, entries("a one")))
-	must(t, held.Release(t.Context(), true))
-	must(t, c.Close(t.Context()))
+	test.OK(t, held.Change(t.Context(), nil, entries("a one")))
+	test.OK(t, held.Release(t.Context(), true))
+	test.OK(t, c.Close(t.Context()))
 }
 
 // linkTest is the variable that has the test below run in a network of its own.
@@ -140,24 +141,24 @@ func TestPostgres_link(t *testing.T) {
 func linkGoesDown(t *testing.T) {
 	setLink(t, true)
 	server, err := pgserver.Start(t.Context(), "fsync=off")
-	must(t, err)
+	test.OK(t, err)
 	t.Cleanup(func() { _ = server.Close() })
 	url := newDatabase(t, server)
 	watching, err := pgx.Connect(t.Context(), server.SocketURL("leases"))
-	must(t, err)
+	test.OK(t, err)
 	for _, slow := range []bool{false, true, true} { // the server does not answer even before
 		setLink(t, true)
 		s := postgres(t, url)
 		held := hold(t, s)
 		before := holder(t, watching)
 		if slow {
-			must(t, syscall.Kill(before, syscall.SIGSTOP))
+			test.OK(t, syscall.Kill(before, syscall.SIGSTOP))
 		}
 		time.Sleep(1100 * time.Millisecond) // it has asked twice
 		setLink(t, false)
 		down := time.Now()
 		if slow {
-			must(t, syscall.Kill(before, syscall.SIGCONT))
+			test.OK(t, syscall.Kill(before, syscall.SIGCONT))
 		}
 		select {
 		case <-held.Lost():
@@ -185,7 +186,7 @@ func linkGoesDown(t *testing.T) {
 func setLink(t *testing.T, up bool) {
 	t.Helper()
 	socket, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_DGRAM, 0)
-	must(t, err)
+	test.OK(t, err)
 	defer syscall.Close(socket)
 	request := struct {
 		name  [16]byte
@@ -203,7 +204,7 @@ func setLink(t *testing.T, up bool) {
 
 func newDatabase(t *testing.T, s *pgserver.Server) (url string) {
 	t.Helper()
-	must(t, s.Create(t.Context(), "leases"))
+	test.OK(t, s.Create(t.Context(), "leases"))
 	url = s.URL("leases")
 	migrate(t, url)
 	return url
@@ -212,7 +213,7 @@ func newDatabase(t *testing.T, s *pgserver.Server) (url string) {
 func postgres(t *testing.T, url string) *lease.Postgres {
 	t.Helper()
 	p, err := lease.NewPostgres(url)
-	must(t, err)
+	test.OK(t, err)
 	t.Cleanup(func() { _ = p.Close() })
 	return p
 }

@@ -22,6 +22,7 @@ import (
 	"longhaul/internal/lease"
 	"longhaul/internal/needs"
 	"longhaul/internal/pgserver"
+	"longhaul/internal/test"
 )
 
 // Variables of a process that holds a lease until it is killed: the directory or the URL.
@@ -73,7 +74,7 @@ func database(t *testing.T) string {
 	if err == nil {
 		err = s.Create(t.Context(), name)
 	}
-	must(t, err)
+	test.OK(t, err)
 	migrate(t, s.URL(name))
 	return s.URL(name)
 }
@@ -81,7 +82,7 @@ func database(t *testing.T) string {
 func migrate(t *testing.T, url string) {
 	t.Helper()
 	_, err := journal.Migrate(t.Context(), journal.Config{URL: url})
-	must(t, err)
+	test.OK(t, err)
 }
 
 func entries(texts ...string) (all []lease.Entry) {
@@ -92,20 +93,18 @@ func entries(texts ...string) (all []lease.Entry) {
 }
 
 // stores calls test with each store, and with what opens it as another process would.
-func stores(t *testing.T, test func(t *testing.T, variable string, open func() lease.Store)) {
+func stores(t *testing.T, run func(t *testing.T, variable string, open func() lease.Store)) {
 	t.Run("files", func(t *testing.T) {
 		t.Parallel()
 		dir := filepath.Join(t.TempDir(), "workers")
-		test(t, holderDir+"="+dir, func() lease.Store { return lease.Files{Dir: dir} })
+		run(t, holderDir+"="+dir, func() lease.Store { return lease.Files{Dir: dir} })
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
 		url := database(t)
-		test(t, holderURL+"="+url, func() lease.Store {
+		run(t, holderURL+"="+url, func() lease.Store {
 			p, err := lease.NewPostgres(url)
-			if err != nil {
-				t.Fatal(err)
-			}
+			test.OK(t, err)
 			t.Cleanup(func() { _ = p.Close() })
 			return lease.Impatient(p)
 		})
@@ -120,9 +119,7 @@ func orphans(t *testing.T, s lease.Store) (found [][]lease.Entry) {
 		found = append(found, all)
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return found
 }
 
@@ -146,13 +143,13 @@ func TestStore(t *testing.T) {
 	stores(t, func(t *testing.T, _ string, open func() lease.Store) {
 		here, there := open(), open()
 		held, err := here.Hold(t.Context())
-		must(t, err)
-		must(t, held.Change(t.Context(), entries("q sticky", "a one", "w two", "a \x00three"), nil))
-		must(t, held.Change(t.Context(), entries("a four"), entries("w two", "a none")))
+		test.OK(t, err)
+		test.OK(t, held.Change(t.Context(), entries("q sticky", "a one", "w two", "a \x00three"), nil))
+		test.OK(t, held.Change(t.Context(), entries("a four"), entries("w two", "a none")))
 		if got := orphans(t, there); got != nil {
 			t.Errorf("while it is held: %q", got)
 		}
-		must(t, held.Release(t.Context(), false))
+		test.OK(t, held.Release(t.Context(), false))
 		refuse := errors.New("not now")
 		for err := error(nil); !errors.Is(err, refuse) && t.Context().Err() == nil; { // the server ends the session a moment later
 			_, err = there.Orphans(t.Context(), func(context.Context, []lease.Entry) error { return refuse })
@@ -165,9 +162,9 @@ func TestStore(t *testing.T) {
 			t.Errorf("after it was given back: %q", got)
 		}
 		second, err := here.Hold(t.Context())
-		must(t, err)
-		must(t, second.Change(t.Context(), entries("q sticky"), nil))
-		must(t, second.Release(t.Context(), true))
+		test.OK(t, err)
+		test.OK(t, second.Change(t.Context(), entries("q sticky"), nil))
+		test.OK(t, second.Release(t.Context(), true))
 		if got := orphans(t, there); got != nil {
 			t.Errorf("after a goodbye: %q", got)
 		}
@@ -179,9 +176,9 @@ func TestStore_Orphans_once(t *testing.T) {
 	t.Parallel()
 	stores(t, func(t *testing.T, _ string, open func() lease.Store) {
 		held, err := open().Hold(t.Context())
-		must(t, err)
-		must(t, held.Change(t.Context(), entries("a one"), nil))
-		must(t, held.Release(t.Context(), false))
+		test.OK(t, err)
+		test.OK(t, held.Change(t.Context(), entries("a one"), nil))
+		test.OK(t, held.Release(t.Context(), false))
 		var given atomic.Int64
 		var all sync.WaitGroup
 		for range 8 {
@@ -201,9 +198,7 @@ func TestStore_Orphans_once(t *testing.T) {
 			})
 		}
 		all.Wait()
-		if given.Load() != 1 {
-			t.Errorf("it was given back %d times", given.Load())
-		}
+		test.Is(t, "it was given back times", 1, given.Load())
 	})
 }
 
@@ -214,8 +209,8 @@ func TestStore_killed(t *testing.T) {
 		p := exec.Command(os.Args[0])
 		p.Env = append(os.Environ(), variable)
 		out, err := p.StdoutPipe()
-		must(t, err)
-		must(t, p.Start())
+		test.OK(t, err)
+		test.OK(t, p.Start())
 		line, err := bufio.NewReader(out).ReadString('\n')
 		if err != nil || line != "held\n" {
 			t.Fatal(line, err)
@@ -224,17 +219,10 @@ func TestStore_killed(t *testing.T) {
 		if got := orphans(t, s); got != nil {
 			t.Errorf("while it runs: %q", got)
 		}
-		must(t, p.Process.Kill())
+		test.OK(t, p.Process.Kill())
 		_ = p.Wait()
 		if diff := gocmp.Diff([][]lease.Entry{entries("a one", "q sticky")}, awaitOrphans(t, s)); diff != "" {
 			t.Error(diff)
 		}
 	})
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

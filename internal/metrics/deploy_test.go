@@ -13,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"longhaul/internal/metrics"
+	"longhaul/internal/test"
 )
 
 // An expression is one of PromQL in a file of deploy.
@@ -59,9 +60,7 @@ func rules(t *testing.T) (alerts []string, all []expression) {
 	if err == nil {
 		err = yaml.Unmarshal(data, &file)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	for _, g := range file.Groups {
 		for _, r := range g.Rules {
 			if r.Alert == "" || r.Annotations["summary"] == "" || r.Labels["severity"] == "" {
@@ -88,9 +87,7 @@ func panels(t *testing.T) (all []expression) {
 	if err == nil {
 		err = json.Unmarshal(data, &file)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	ids := map[int]bool{}
 	for _, p := range file.Panels {
 		if ids[p.ID] {
@@ -149,9 +146,7 @@ func family(name string) string {
 // the manual, which dev/e2e/observe compares with a process.
 func TestDeploy(t *testing.T) {
 	manual, err := os.ReadFile("../../docs/operations.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	documented := map[string]bool{}
 	for _, row := range regexp.MustCompile("`((?:longhaul|temporal)_[a-z_]+)`").FindAllStringSubmatch(string(manual), -1) {
 		documented[row[1]] = true

@@ -8,9 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/internal/metrics"
+	"longhaul/internal/test"
 )
 
 // scrape returns the lines of a scrape that begin with prefix.
@@ -69,9 +68,7 @@ func TestMetrics(t *testing.T) {
 		"longhaul_push_attempts_total":         {`longhaul_push_attempts_total{outcome="503"} 1`},
 		"longhaul_push_attempt_seconds_sum":    {"longhaul_push_attempt_seconds_sum 1"},
 	} {
-		if diff := cmp.Diff(want, scrape(t, m, prefix)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", prefix, diff)
-		}
+		test.Equal(t, prefix, want, scrape(t, m, prefix))
 	}
 }
 
@@ -95,9 +92,7 @@ func TestMetrics_Temporal(t *testing.T) {
 			got = append(got, line)
 		}
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("metrics (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "metrics", want, got)
 }
 
 // Gauges that are read are read once in a while, and are missing when that fails.
@@ -111,9 +106,7 @@ func TestMetrics_Add(t *testing.T) {
 	m.Add(metrics.Reading{Name: "broken", Help: "h", Read: func(context.Context) (map[string]float64, error) { return nil, errors.New("locked") }})
 	for range 2 {
 		want := []string{`longhaul_tasks{state="submitted"} 1`, `longhaul_tasks{state="working"} 2`}
-		if diff := cmp.Diff(want, scrape(t, m, "longhaul_tasks")); diff != "" {
-			t.Errorf("metrics (-want +got):\n%s", diff)
-		}
+		test.Equal(t, "metrics", want, scrape(t, m, "longhaul_tasks"))
 	}
 	if got := scrape(t, m, "longhaul_broken"); reads != 1 || got != nil {
 		t.Errorf("read %d times, want once; of a broken one: %q", reads, got)

@@ -2,6 +2,8 @@ package namespace
 
 import (
 	"testing"
+
+	"longhaul/internal/test"
 )
 
 const (
@@ -12,18 +14,14 @@ const (
 // Keys in a file and keys in the setting are the same: the first encrypts, all decrypt.
 func TestPayloadSettings(t *testing.T) {
 	old, err := Payloads{PayloadKeys: firstKey}.Cipher()
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	id, text := old.Encrypt([]byte("x"))
 	for _, s := range []Payloads{
 		{PayloadKeys: secondKey + "," + firstKey},
-		{PayloadKeysFile: write(t, "keys", secondKey+"\n"+firstKey+"\n")},
+		{PayloadKeysFile: test.File(t, "keys", secondKey+"\n"+firstKey+"\n")},
 	} {
 		now, err := s.Cipher()
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		if got, err := now.Decrypt(id, text); string(got) != "x" || err != nil {
 			t.Errorf("decrypted %q, %v", got, err)
 		}

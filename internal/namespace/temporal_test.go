@@ -15,13 +15,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"longhaul/internal/test"
 )
 
 // Our own settings precede the variables of Temporal's tools, those precede the
 // profile, and that precedes our defaults.
 func TestTemporalSettings_elsewhere(t *testing.T) {
-	file := write(t, "temporal.toml", `
+	file := test.File(t, "temporal.toml", `
 [profile.default]
 address = "default.example.com:7233"
 
@@ -64,25 +64,21 @@ namespace = "work"
 				t.Setenv(name, value)
 			}
 			got, err := tt.own.Target(tt.more)
-			if err != nil {
-				t.Fatal(err)
-			}
+			test.OK(t, err)
 			var lines []string
 			for i, name := range []string{"address", "namespace", "tls", "api key"} {
 				lines = append(lines, fmt.Sprintf("%-10s ", name)+strings.ReplaceAll(tt.want[i], "FILE", file))
 			}
-			if diff := cmp.Diff(lines, got.Describe()); diff != "" {
-				t.Errorf("the target (-want +got):\n%s", diff)
-			}
+			test.Equal(t, "the target", lines, got.Describe())
 		})
 	}
 }
 
 // A wrong setting is found before anything is served.
 func TestTemporalSettings_mistakes(t *testing.T) {
-	file := write(t, "temporal.toml", "[profile.bad.tls]\nclient_cert_path = \"/nowhere/client.pem\"\nclient_key_path = \"/nowhere/client.key\"\n"+
+	file := test.File(t, "temporal.toml", "[profile.bad.tls]\nclient_cert_path = \"/nowhere/client.pem\"\nclient_key_path = \"/nowhere/client.key\"\n"+
 		"[profile.short]\naddress = \"temporal.example.com\"\n")
-	broken := write(t, "broken.toml", "[profile")
+	broken := test.File(t, "broken.toml", "[profile")
 	for _, tt := range []struct {
 		profile, file string
 		want          []string
@@ -106,7 +102,7 @@ func TestTemporalSettings_mistakes(t *testing.T) {
 // An API key in a profile can be replaced while the program runs. A file that is
 // being written keeps the last key.
 func TestFileKey(t *testing.T) {
-	file := write(t, "temporal.toml", "[profile.prod]\napi_key = \"first\"\n")
+	file := test.File(t, "temporal.toml", "[profile.prod]\napi_key = \"first\"\n")
 	k := &fileKey{file: file, profile: "prod", key: "first"}
 	for i, step := range []struct{ content, want string }{
 		{"[profile.prod]\napi_key = \"first\"\n", "first"},
@@ -115,20 +111,14 @@ func TestFileKey(t *testing.T) {
 		{"", "second"},
 		{"[profile.prod]\napi_key = \"third\"\n", "third"},
 	} {
-		if err := os.WriteFile(file, []byte(step.content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, os.WriteFile(file, []byte(step.content), 0o600))
 		at := time.Unix(int64(1000+i), 0)
-		if err := os.Chtimes(file, at, at); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, os.Chtimes(file, at, at))
 		if got, err := k.get(t.Context()); got != step.want || err != nil {
 			t.Errorf("after %q: key %q, error %v; want %q", step.content, got, err, step.want)
 		}
 	}
-	if err := os.Remove(file); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, os.Remove(file))
 	if got, err := k.get(t.Context()); got != "third" || err != nil {
 		t.Errorf("without the file: key %q, error %v; want the last", got, err)
 	}
@@ -142,9 +132,7 @@ func TestFilePair(t *testing.T) {
 	store := func(c, k []byte) {
 		t.Helper()
 		for path, content := range map[string][]byte{cert: c, key: k} {
-			if err := os.WriteFile(path, content, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			test.OK(t, os.WriteFile(path, content, 0o600))
 		}
 	}
 	firstCert, firstKey := certificate(t)
@@ -155,9 +143,7 @@ func TestFilePair(t *testing.T) {
 	} {
 		store(step.cert, step.key)
 		got, err := p.get(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		if want, _ := pem.Decode(step.want); !bytes.Equal(got.Certificate[0], want.Bytes) {
 			t.Errorf("step %d: another certificate", i)
 		}
@@ -186,33 +172,16 @@ func TestTarget_commands(t *testing.T) {
 	}
 }
 
-func write(t *testing.T, name, content string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
 // certificate makes a certificate and its key, as PEM.
 func certificate(t *testing.T) (cert, key []byte) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	serial, err := rand.Int(rand.Reader, big.NewInt(1<<62))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	der, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{SerialNumber: serial}, &x509.Certificate{SerialNumber: serial}, &private.PublicKey, private)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	encoded, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: encoded})
 }

@@ -69,16 +69,8 @@ func (c *journalVerifyCommand) Run(p *process.Process) error {
 		if err != nil {
 			return fmt.Errorf("count what the journal has: %w", err)
 		}
-		if err := c.print(p, verification{s, broken, wrong}, func(out io.Writer) {
-			for _, line := range broken {
-				fmt.Fprintf(out, "the store is damaged: %s\n", a2a.Visible(line))
-			}
-			for _, m := range wrong {
-				fmt.Fprintf(out, "lists count %d %s %s of the tenant %s, and there are %d\n", m.Tallied, a2a.Visible(m.State), m.Subject, a2a.VisibleLine(m.Tenant), m.Counted)
-			}
-			printProblems(out, s)
-			fmt.Fprintf(out, "Objectives in Temporal: %d. Equal in the journal: %d, removed at the end of their time: %d. Problems: %d\n", s.Objectives, s.Equal, s.Expired, s.Found)
-		}); err != nil {
+		v := verification{s, broken, wrong}
+		if err := c.print(p, v, v.print); err != nil {
 			return err
 		}
 		if len(broken) > 0 {
@@ -99,6 +91,17 @@ type verification struct {
 	rebuild.Summary
 	Store     []string           `json:"store,omitempty"`     // damage of the store
 	Miscounts []journal.Miscount `json:"miscounts,omitempty"` // totals of lists that are wrong
+}
+
+func (v verification) print(out io.Writer) {
+	for _, line := range v.Store {
+		fmt.Fprintf(out, "the store is damaged: %s\n", a2a.Visible(line))
+	}
+	for _, m := range v.Miscounts {
+		fmt.Fprintf(out, "lists count %d %s %s of the tenant %s, and there are %d\n", m.Tallied, a2a.Visible(m.State), m.Subject, a2a.VisibleLine(m.Tenant), m.Counted)
+	}
+	printProblems(out, v.Summary)
+	fmt.Fprintf(out, "Objectives in Temporal: %d. Equal in the journal: %d, removed at the end of their time: %d. Problems: %d\n", v.Objectives, v.Equal, v.Expired, v.Found)
 }
 
 // journalRebuildCommand is "longhaul journal rebuild".

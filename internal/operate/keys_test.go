@@ -15,6 +15,7 @@ import (
 	"longhaul/internal/journal"
 	"longhaul/internal/process"
 	"longhaul/internal/serve"
+	"longhaul/internal/test"
 )
 
 // A key that was made by the command is accepted until another command revokes it.
@@ -57,13 +58,9 @@ func TestRun_keys(t *testing.T) {
 	var at serve.Store
 	at.DataDir = dir
 	cfg, err := at.JournalConfig()
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	j, err := journal.Open(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	defer j.Close()
 	calling := func() (call.Caller, error) {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", nil)

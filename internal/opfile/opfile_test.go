@@ -2,6 +2,7 @@ package opfile_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"longhaul/internal/opfile"
+	"longhaul/internal/test"
 )
 
 type part struct {
@@ -37,9 +39,7 @@ func read(t *testing.T, text string) (form, error) {
 	t.Helper()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "x.yaml")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, os.WriteFile(path, []byte(text), 0o600))
 	var out form
 	err := opfile.Read(path, "parts", &out)
 	if err != nil {
@@ -60,9 +60,7 @@ parts:
   days: {<<: *one, wait: 1d12h}
 nodes: [a, {b: c}]
 `)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	one := part{Name: "7", Wait: 90 * time.Second, Count: 3, Price: 2, On: true, List: []string{"a", "b"}, Any: map[string]any{"x": []any{1}}}
 	two, three := one, one
 	days := one
@@ -126,9 +124,7 @@ func TestRead_mistakes(t *testing.T) {
 			t.Errorf("%.80s: it was accepted", tt.text)
 			continue
 		}
-		if diff := cmp.Diff(tt.want, err.Error()); diff != "" {
-			t.Errorf("%.80s: error (-want +got):\n%s", tt.text, diff)
-		}
+		test.Equal(t, fmt.Sprintf("%.80s: error", tt.text), tt.want, err.Error())
 	}
 }
 
@@ -177,9 +173,7 @@ func TestEnv_Headers(t *testing.T) {
 		`"A b" and its value cannot be a header`, "the environment variable NONE is not set", `"C" and its value cannot be a header`,
 		`"Own-thing" cannot be chosen`, `"accept" cannot be chosen`, `"content-type" cannot be chosen`,
 	}
-	if diff := cmp.Diff(want, wrong); diff != "" {
-		t.Errorf("mistakes (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "mistakes", want, wrong)
 	if got.Headers["Authorization"] != "Bearer canary" || len(got.Values) != 2 {
 		t.Errorf("got %+v", got)
 	}

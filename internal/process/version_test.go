@@ -1,8 +1,11 @@
 package process
 
 import (
+	"fmt"
 	"runtime/debug"
 	"testing"
+
+	"longhaul/internal/test"
 )
 
 // A release shows what the linker has set, another build what the Go command has
@@ -22,8 +25,6 @@ func TestReleaseOf(t *testing.T) {
 		{Release{Version: "v1.2.3", commit: "fedcba9876543210", time: "2026-05-06T07:08:09Z"}, recorded, "v1.2.3 (commit fedcba987654, 2026-05-06)"},
 		{Release{Version: "v1.2.3", commit: "fedc"}, nil, "v1.2.3 (commit fedc)"},
 	} {
-		if got := releaseOf(tt.set, tt.info).String(); got != tt.want {
-			t.Errorf("%+v: %q, want %q", tt.set, got, tt.want)
-		}
+		test.Is(t, fmt.Sprintf("%+v", tt.set), tt.want, releaseOf(tt.set, tt.info).String())
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"longhaul/internal/freeport"
+	"longhaul/internal/test"
 )
 
 // calmTasks is how many tasks the kit makes before it breaks anything.
@@ -51,9 +52,7 @@ type fakeTask struct {
 func newFake(t *testing.T, version, sickness string) *fake {
 	t.Helper()
 	addr, err := freeport.Addr() // which nothing takes while the server is down
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	f := &fake{addr: addr.String(), version: version, sickness: sickness, byMessage: map[string]*fakeTask{}}
 	t.Cleanup(func() { _ = f.Kill(context.Background()) })
 	return f

@@ -184,20 +184,24 @@ func (f *follower) compare(t *task) []problem {
 		f.addProblem(OutOfOrder, "the stream reported the end %s, and get says %s", f.state, t.state())
 	}
 	for _, a := range t.Artifacts {
-		h := f.artifacts[a.ID]
-		switch whole := text(a.Parts); {
-		case !f.ended:
-		case h == nil:
-			f.addProblem(Lost, "artifact %s did not come", a.ID)
-		case len(h.text) < len(whole):
-			f.addProblem(Lost, "artifact %s came with %d of %d characters", a.ID, len(h.text), len(whole))
-		case len(h.text) > len(whole):
-			f.addProblem(Repeated, "artifact %s came with %d characters, and has %d", a.ID, len(h.text), len(whole))
-		case h.text != whole:
-			f.addProblem(OutOfOrder, "artifact %s came with other content than it has", a.ID)
+		if f.ended {
+			f.compareArtifact(a.ID, text(a.Parts))
 		}
 	}
 	return f.problems
+}
+
+func (f *follower) compareArtifact(id, whole string) {
+	switch h := f.artifacts[id]; {
+	case h == nil:
+		f.addProblem(Lost, "artifact %s did not come", id)
+	case len(h.text) < len(whole):
+		f.addProblem(Lost, "artifact %s came with %d of %d characters", id, len(h.text), len(whole))
+	case len(h.text) > len(whole):
+		f.addProblem(Repeated, "artifact %s came with %d characters, and has %d", id, len(h.text), len(whole))
+	case h.text != whole:
+		f.addProblem(OutOfOrder, "artifact %s came with other content than it has", id)
+	}
 }
 
 // A pause grows from one repeat to the next.

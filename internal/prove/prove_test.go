@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -12,9 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/internal/prove"
+	"longhaul/internal/test"
 )
 
 func config(f *fake) prove.Config {
@@ -71,9 +71,7 @@ func TestRun(t *testing.T) {
 				}
 			}
 			slices.Sort(got)
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("findings mismatch (-want +got):\n%s\n%+v", diff, card.Findings)
-			}
+			test.Equal(t, fmt.Sprintf("findings\n%+v", card.Findings), tt.want, got)
 			if card.Clean() != (tt.want == nil) {
 				t.Errorf("Clean() = %t", card.Clean())
 			}
@@ -91,9 +89,7 @@ func TestRun(t *testing.T) {
 func checkForms(t *testing.T, card *prove.Scorecard) {
 	t.Helper()
 	var text, picture bytes.Buffer
-	if err := errors.Join(card.WriteText(&text), card.WritePicture(&picture)); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, errors.Join(card.WriteText(&text), card.WritePicture(&picture)))
 	for _, f := range card.Findings[:min(1, len(card.Findings))] {
 		if !strings.Contains(text.String(), f.Seen) {
 			t.Errorf("the text does not say %q:\n%s", f.Seen, text.String())
@@ -148,9 +144,7 @@ func TestRun_refuses(t *testing.T) {
 			}
 		})
 	}
-	if err := f.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, f.Start(t.Context()))
 	if _, err := prove.Run(t.Context(), config(f)); err == nil || !strings.Contains(err.Error(), "stop it first") {
 		t.Errorf("a server runs already: error %v", err)
 	}

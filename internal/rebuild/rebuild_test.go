@@ -19,6 +19,7 @@ import (
 
 	"longhaul/internal/journal"
 	"longhaul/internal/rebuild"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/workflows"
 )
@@ -84,18 +85,14 @@ func config(j *journal.Journal, temporal *fake) rebuild.Config {
 func restore(t *testing.T, j *journal.Journal, temporal *fake) rebuild.Summary {
 	t.Helper()
 	s, err := rebuild.Restore(t.Context(), config(j, temporal))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return s
 }
 
 func open(t *testing.T) *journal.Journal {
 	t.Helper()
 	j, err := journal.Open(t.Context(), journal.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	t.Cleanup(func() { _ = j.Close() })
 	return j
 }
@@ -116,9 +113,7 @@ func recorded(t *testing.T) *fake {
 	f := &fake{map[string][]*historypb.History{}, map[string]string{}}
 	for _, name := range files {
 		file, err := os.Open(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		h, err := client.HistoryFromJSON(file, client.HistoryJSONOptions{})
 		if err := errors.Join(err, file.Close()); err != nil {
 			t.Fatalf("%s: %v", name, err)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"longhaul/internal/reconcile"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -39,9 +40,7 @@ func TestLate(t *testing.T) {
 					time.Sleep(time.Hour)
 				}
 				l.Stop()
-				if tries != tt.want {
-					t.Errorf("%d tries, want %d", tries, tt.want)
-				}
+				test.Is(t, "tries", tt.want, tries)
 			})
 		})
 	}

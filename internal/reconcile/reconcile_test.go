@@ -11,12 +11,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
 	"longhaul/a2a"
 	"longhaul/internal/reconcile"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/shown"
 	"longhaul/workflows"
@@ -197,9 +197,7 @@ func (w *world) did(t *testing.T, want ...string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	t.Helper()
-	if diff := cmp.Diff(want, w.done); diff != "" {
-		t.Errorf("actions mismatch (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "actions", want, w.done)
 }
 
 func TestReconciler_closesObjectivesWithoutAWorkflow(t *testing.T) {
@@ -446,9 +444,7 @@ func TestReconciler_endedByItself(t *testing.T) {
 		time.Sleep(30 * time.Second)
 		cancel()
 		synctest.Wait()
-		if n := w.reads[failed]; n != 1 {
-			t.Errorf("it was read %d times, want once", n)
-		}
+		test.Is(t, "it was read times", 1, w.reads[failed])
 	})
 }
 

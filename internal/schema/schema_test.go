@@ -3,13 +3,12 @@ package schema_test
 import (
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"longhaul/internal/schema"
+	"longhaul/internal/test"
 )
 
 func TestSchema_Check(t *testing.T) {
@@ -45,10 +44,7 @@ func TestSchema_Check(t *testing.T) {
 
 // A schema reads no file and no URL, though both exist.
 func TestParse_refuses(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "other.json")
-	if err := os.WriteFile(file, []byte(`{"type":"string"}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	file := test.File(t, "other.json", `{"type":"string"}`)
 	for _, tt := range []struct{ schema, problem string }{
 		{`{"$ref":"file://` + file + `"}`, "outside of the schema"},
 		{`{"$ref":"https://example.com/schema.json"}`, "outside of the schema"},
@@ -155,9 +151,7 @@ func TestCost_usual(t *testing.T) {
 	row := `{"type":"object","required":["id"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[a-z0-9-]{1,64}$"},"country":{"enum":[` + strings.Join(countries, ",") +
 		`]},"n":{"type":"integer","minimum":0},"at":{"type":"string","format":"date-time"},"tags":{"type":"array","items":{"type":"string"}}}}`
 	s, err := schema.Parse(json.RawMessage(`{"type":"object","properties":{"rows":{"type":"array","items":{"$ref":"#/$defs/row"}}},"$defs":{"row":` + row + `}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	one := `{"id":"a-1","country":"C249","n":7,"at":"2026-01-01T00:00:00Z","tags":["a","b","c"]}`
 	if err := s.Check(json.RawMessage(`{"rows":[` + strings.Repeat(one+",", 2000) + one + `]}`)); err != nil {
 		t.Error(err)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"longhaul/internal/seal"
+	"longhaul/internal/test"
 )
 
 func TestBox_Decrypt(t *testing.T) {
@@ -49,17 +50,11 @@ func TestBox_Decrypt(t *testing.T) {
 func TestBox_Encrypt_form(t *testing.T) {
 	id, text := box(t, key(1)).Encrypt([]byte("s3cret"))
 	sum := sha256.Sum256(append([]byte("longhaul key id "), key(1)...))
-	if want := hex.EncodeToString(sum[:])[:16]; id != want {
-		t.Errorf("key id %s, want %s", id, want)
-	}
+	test.Is(t, "key id", hex.EncodeToString(sum[:])[:16], id)
 	block, err := aes.NewCipher(key(1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	aead, err := cipher.NewGCM(block)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	plain, err := aead.Open(nil, text[:12], text[12:], nil)
 	if err != nil || string(plain) != "s3cret" {
 		t.Errorf("opened %q, %v", plain, err)

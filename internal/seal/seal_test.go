@@ -9,9 +9,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/internal/seal"
+	"longhaul/internal/test"
 )
 
 func key(b byte) []byte { return bytes.Repeat([]byte{b}, 32) }
@@ -19,18 +18,14 @@ func key(b byte) []byte { return bytes.Repeat([]byte{b}, 32) }
 func box(t *testing.T, keys ...[]byte) *seal.Box {
 	t.Helper()
 	b, err := seal.New(keys...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return b
 }
 
 func sealed(t *testing.T, b *seal.Box, plain, context string) []byte {
 	t.Helper()
 	text, err := b.Seal([]byte(plain), context)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return text
 }
 
@@ -88,9 +83,8 @@ func TestNew_refuses(t *testing.T) {
 func TestParse(t *testing.T) {
 	one, two := base64.StdEncoding.EncodeToString(key(1)), base64.StdEncoding.EncodeToString(key(2))
 	got, err := seal.Parse(one + ", " + two)
-	if diff := cmp.Diff([][]byte{key(1), key(2)}, got); diff != "" || err != nil {
-		t.Errorf("keys mismatch (-want +got):\n%s%v", diff, err)
-	}
+	test.OK(t, err)
+	test.Equal(t, "keys", [][]byte{key(1), key(2)}, got)
 	for _, text := range []string{"", one + ",", "c2hvcnQ=", "not base64"} {
 		if keys, err := seal.Parse(text); err == nil {
 			t.Errorf("%q: %d keys, want an error", text, len(keys))
@@ -112,14 +106,10 @@ func TestFile(t *testing.T) {
 	}
 	wg.Wait()
 	for _, keys := range made {
-		if diff := cmp.Diff(made[0], keys); diff != "" {
-			t.Errorf("two processes have made two keys (-want +got):\n%s", diff)
-		}
+		test.Equal(t, "two processes have made two keys", made[0], keys)
 	}
 	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	if got := info.Mode().Perm(); got != 0o600 {
 		t.Errorf("mode %o, want 600", got)
 	}
@@ -127,9 +117,7 @@ func TestFile(t *testing.T) {
 	if err != nil || len(left) != 1 {
 		t.Errorf("the directory has %v (%v), want the key alone", left, err)
 	}
-	if err := os.WriteFile(path, []byte("nonsense\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, os.WriteFile(path, []byte("nonsense\n"), 0o600))
 	if _, err := seal.File(path); err == nil {
 		t.Error("a damaged file: want an error")
 	}

@@ -13,6 +13,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/api/card"
 	"longhaul/internal/journal"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/access"
 )
@@ -58,9 +59,7 @@ func TestAPISettings_hosts(t *testing.T) {
 		"keys":            {apiSettings{Addr: "pod:0", authSettings: keys, linkSettings: linkSettings{PublicURL: "https://Agent.example.com"}}, []string{"localhost", "agent.example.com", "pod"}},
 		"any, explicitly": {apiSettings{Addr: ":0", authSettings: keys, Hosts: []string{"*"}}, nil},
 	} {
-		if diff := cmp.Diff(tc.want, tc.settings.hosts()); diff != "" {
-			t.Errorf("%s: hosts (-want +got):\n%s", name, diff)
-		}
+		test.Equal(t, name+": hosts", tc.want, tc.settings.hosts())
 	}
 }
 
@@ -85,9 +84,7 @@ func TestAPISettings_warnCard(t *testing.T) {
 			text, _, _ := strings.Cut(entry.Message, " that clients on other machines can use: set --public-")
 			got = append(got, text)
 		}
-		if diff := cmp.Diff(tc.want, got); diff != "" {
-			t.Errorf("%s: warnings (-want +got):\n%s", name, diff)
-		}
+		test.Equal(t, name+": warnings", tc.want, got)
 	}
 }
 
@@ -146,9 +143,7 @@ func TestAuthSettings_warnNoKeys(t *testing.T) {
 	} {
 		core, logs := observer.New(zap.WarnLevel)
 		authSettings{Auth: tc.auth}.warnNoKeys(zap.New(core), tc.keys)
-		if got := logs.Len(); got != tc.want {
-			t.Errorf("%s: %d warnings, want %d", name, got, tc.want)
-		}
+		test.Is(t, name+": warnings", tc.want, logs.Len())
 	}
 }
 

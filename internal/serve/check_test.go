@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"longhaul/internal/process"
+	"longhaul/internal/test"
 )
 
 // checkFiles runs the command check, and returns all that it prints.
@@ -39,13 +41,11 @@ func TestCheck_sameAsStart(t *testing.T) {
 		{"executor: [", "commands:\n  count: {rum: [wc]}\n", `:2: member "rum" is unknown (did you mean run?)`},
 		{"executor: [", "commands:\n  count: {rum: [wc]}\n", `a.yaml:6: not valid YAML`},
 	} {
-		book := write(t, "a.yaml", "name: a\ndefault: true\nplans:\n- name: P\n  tasks:\n  - "+tt.playbook+"\n    name: T\n")
-		commands := write(t, "commands.yaml", tt.commands)
+		book := test.File(t, "a.yaml", "name: a\ndefault: true\nplans:\n- name: P\n  tasks:\n  - "+tt.playbook+"\n    name: T\n")
+		commands := test.File(t, "commands.yaml", tt.commands)
 		found := checkFiles(t, 1, book, commands)
 		var started strings.Builder
-		if code := runCommand(t.Context(), []string{"dev", "--data-dir", t.TempDir(), "--addr", "127.0.0.1:0", "--playbooks", book, "--commands", commands}, io.Discard, &started, Build{Embed: mustNotStart(t)}); code != 1 {
-			t.Errorf("%s: dev ends with %d", tt.playbook, code)
-		}
+		test.Is(t, fmt.Sprintf("%s: dev ends with", tt.playbook), 1, runCommand(t.Context(), []string{"dev", "--data-dir", t.TempDir(), "--addr", "127.0.0.1:0", "--playbooks", book, "--commands", commands}, io.Discard, &started, Build{Embed: mustNotStart(t)}))
 		if !strings.Contains(found, tt.want) || strings.ReplaceAll(found, ", echo", "") != strings.ReplaceAll(strings.ReplaceAll(started.String(), ", echo", ""), "echo, ", "") {
 			t.Errorf("%s: check says\n%sdev says\n%swant in both %s", tt.playbook, found, &started, tt.want)
 		}
@@ -62,17 +62,17 @@ func mustNotStart(t *testing.T) Embed {
 // Files without mistakes are listed, of whichever kinds. The executor echo is known where dev is
 // to start.
 func TestCheck(t *testing.T) {
-	book := write(t, "a.yaml", "name: a\ndefault: true\nplans: [{name: P, tasks: [{name: T, executor: echo}]}]\n")
-	commands := write(t, "commands.yaml", commandsFile)
-	agents := write(t, "agents.yaml", "agents: {one: {url: 'https://agent.example.com'}}\n")
-	triggers := write(t, "triggers.yaml", "triggers: [{name: a, kind: secret, secret: 0123456789abcdef, principal: p, message: '{{.Body.a}}'}]\n")
+	book := test.File(t, "a.yaml", "name: a\ndefault: true\nplans: [{name: P, tasks: [{name: T, executor: echo}]}]\n")
+	commands := test.File(t, "commands.yaml", commandsFile)
+	agents := test.File(t, "agents.yaml", "agents: {one: {url: 'https://agent.example.com'}}\n")
+	triggers := test.File(t, "triggers.yaml", "triggers: [{name: a, kind: secret, secret: 0123456789abcdef, principal: p, message: '{{.Body.a}}'}]\n")
 	if said, want := checkFiles(t, 0, "--as", "dev", book, agents, commands, triggers), "No mistakes.\n"; !strings.HasPrefix(said, want) || strings.Count(said, "\n") != 5 {
 		t.Errorf("it says\n%s", said)
 	}
 	if said := checkFiles(t, 1, "--as", "worker", book); !strings.Contains(said, "the executor echo is off: turn it on with --echo") {
 		t.Errorf("a worker: it says\n%s", said)
 	}
-	if said := checkFiles(t, 1, write(t, "triggers.yaml", "triggers: [{name: a, kind: secret, secret: 0123456789abcdef, principal: p, message: '{{.Bdy}}'}]\n")); !strings.Contains(said, "trigger a: message: ") {
+	if said := checkFiles(t, 1, test.File(t, "triggers.yaml", "triggers: [{name: a, kind: secret, secret: 0123456789abcdef, principal: p, message: '{{.Bdy}}'}]\n")); !strings.Contains(said, "trigger a: message: ") {
 		t.Errorf("a mistake in a template: it says\n%s", said)
 	}
 	if said := checkFiles(t, 2, commands, commands); !strings.Contains(said, "both have commands") {

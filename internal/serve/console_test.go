@@ -11,6 +11,7 @@ import (
 	apiservice "longhaul/api/service"
 	"longhaul/internal/journal"
 	"longhaul/internal/seal"
+	"longhaul/internal/test"
 )
 
 // The page for signing in offers what --auth accepts.
@@ -63,13 +64,9 @@ func TestConsolePages(t *testing.T) {
 func sealedJournal(t *testing.T) (*journal.Journal, *seal.Box) {
 	t.Helper()
 	box, err := seal.New(make([]byte, 32))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	j, err := journal.Open(t.Context(), journal.Config{Sealer: box})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	t.Cleanup(func() { _ = j.Close() })
 	return j, box
 }

@@ -17,6 +17,7 @@ import (
 	"longhaul/activities/planner"
 	"longhaul/activities/shell"
 	"longhaul/activities/webhook"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -29,17 +30,13 @@ func TestExecutors_webServices(t *testing.T) {
 		_, _ = io.WriteString(w, strings.Repeat("x", size))
 	}))
 	t.Cleanup(server.Close)
-	file := write(t, "endpoints.yaml", "endpoints: {one: {url: '"+server.URL+"'}}")
+	file := test.File(t, "endpoints.yaml", "endpoints: {one: {url: '"+server.URL+"'}}")
 	h := newHost(zap.NewNop(), Build{})
 	p := &planning{host: h, reach: &reach{log: h.log}}
-	if err := h.start(t.Context(), p.reach); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, h.start(t.Context(), p.reach))
 	t.Cleanup(func() { _ = h.Stop() })
 	all, err := p.loadExecutors(workerSettings{Endpoints: file})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	out, err := all[webhook.Kind].Execute(t.Context(), activities.Work{Key: "k", Input: json.RawMessage(`{"endpoint":"one"}`)}, nil)
 	if err != nil || out.State != opt.TaskCompleted || len(out.Artifacts) != 1 || len(out.Artifacts[0].Text()) != size {
 		t.Errorf("the state is %s, the error %v", out.State, err)
@@ -49,9 +46,7 @@ func TestExecutors_webServices(t *testing.T) {
 // A playbook with an executor that needs a file names the flag of the file.
 func TestCheckExecutors(t *testing.T) {
 	books, err := planner.LoadAll(planner.Calendars{}, fstest.MapFS{"a.yaml": {Data: []byte("name: a\ndefault: true\nplans:\n- name: p\n  tasks:\n  - {name: one, executor: shell}\n  - {name: two, executor: shout}\n  - {name: three, executor: echo}\n  - {name: four}\n")}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	const file, off = "needs a file: name it with --commands", "\nthe executor echo is off: turn it on with --echo"
 	for _, tt := range []struct {
 		fallback string
@@ -97,9 +92,7 @@ func TestBuild_checkExecutor(t *testing.T) {
 		{"own executors", Build{Executors: own}, "", map[string]string{"": "the task names no executor", "echo": "the executor echo"}},
 		{"an own echo", Build{Executors: map[string]activities.Executor{"echo": shell.Executor{}}}, "echo", nil},
 	} {
-		if got := tt.build.defaultExecutor(); got != tt.usual {
-			t.Errorf("%s: the default is %q, want %q", tt.name, got, tt.usual)
-		}
+		test.Is(t, tt.name+": the default", tt.usual, tt.build.defaultExecutor())
 		for _, kind := range []string{"", "echo", "publish", "unknown"} {
 			err := tt.build.checkExecutor(kind)
 			if want := tt.refused[kind]; (err == nil) != (want == "") || err != nil && !strings.HasPrefix(err.Error(), want) {
@@ -123,8 +116,8 @@ func TestPlanning_default(t *testing.T) {
 
 // Without echo an API does not start with playbooks that need it. With it those are no mistakes.
 func TestEcho(t *testing.T) {
-	file := write(t, "a.yaml", "name: a\ndefault: true\nplans: [{name: p, tasks: [{name: one}, {name: two, executor: echo}]}]\n")
-	plain := write(t, "b.yaml", "name: b\ndefault: true\nplans: [{name: p, tasks: [{name: one}]}]\n")
+	file := test.File(t, "a.yaml", "name: a\ndefault: true\nplans: [{name: p, tasks: [{name: one}, {name: two, executor: echo}]}]\n")
+	plain := test.File(t, "b.yaml", "name: b\ndefault: true\nplans: [{name: p, tasks: [{name: one}]}]\n")
 	for _, tt := range []struct {
 		args []string
 		want string

@@ -13,6 +13,7 @@ import (
 	"longhaul/activities"
 	"longhaul/activities/served"
 	"longhaul/api/card"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -27,20 +28,14 @@ func TestFront(t *testing.T) {
 	h := newHost(zap.NewNop(), Build{})
 	r := &reach{log: h.log}
 	p := &planning{host: h, reach: r, settings: workSettings{Front: remote.URL}, api: &apiSettings{Agent: playbooksAgent}}
-	if err := h.start(t.Context(), r, p); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, h.start(t.Context(), r, p))
 	t.Cleanup(func() { _ = h.Stop() })
 	agent, err := p.agent(playbooksAgent)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	before, calls := agent.Skills(), 0
 	p.follow(func() { calls++ })
 	for range 2 {
-		if err := p.front.read(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, p.front.read(t.Context()))
 	}
 	in, tags := []string{"text/plain"}, []string{"x"}
 	want := []card.Skill{
@@ -64,13 +59,9 @@ func TestServed(t *testing.T) {
 	for _, skills := range [][]card.Skill{nil, own} {
 		b := Build{Name: "press", Executors: map[string]activities.Executor{served.Kind: served.Executor{}}, Skills: skills}.withEcho()
 		p := &planning{host: newHost(zap.NewNop(), b), api: &apiSettings{Agent: playbooksAgent}}
-		if err := p.Start(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, p.Start(t.Context()))
 		agent, err := p.agent(playbooksAgent)
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		if got := agent.Skills(); len(got) != 1 || skills != nil && got[0].ID != "write" || skills == nil && got[0].Name != "press" {
 			t.Errorf("the skills are %+v", got)
 		}
@@ -83,7 +74,7 @@ func TestServed(t *testing.T) {
 
 // Mistakes in --front end the program before anything begins.
 func TestRun_frontMistakes(t *testing.T) {
-	agents := write(t, "agents.yaml", "agents: {front: {url: 'https://agent.example.com'}}\n")
+	agents := test.File(t, "agents.yaml", "agents: {front: {url: 'https://agent.example.com'}}\n")
 	for want, args := range map[string]string{
 		`--front "writers" is neither the URL of an agent`:         "--front writers",
 		"has an agent front: name that with --front":               "--agents " + agents + " --front https://other.example.com",

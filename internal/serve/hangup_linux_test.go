@@ -15,6 +15,8 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
+
+	"longhaul/internal/test"
 )
 
 const servingEnv = "LONGHAUL_TEST_SERVING"
@@ -40,18 +42,12 @@ func TestServe_onATerminal(t *testing.T) {
 				}
 			}
 			next("up")
-			if err := cmd.Process.Signal(syscall.SIGHUP); err != nil {
-				t.Fatal(err)
-			}
+			test.OK(t, cmd.Process.Signal(syscall.SIGHUP))
 			next("Read the playbooks again")
-			if err := terminal.Close(); err != nil {
-				t.Fatal(err)
-			}
+			test.OK(t, terminal.Close())
 			if outlives {
 				next("Read the playbooks again")
-				if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-					t.Fatal(err)
-				}
+				test.OK(t, cmd.Process.Signal(syscall.SIGTERM))
 			}
 			next("Stopping")
 			if err := cmd.Wait(); err != nil {
@@ -85,18 +81,12 @@ func startOnTerminal(t *testing.T, outlives bool) (terminal *os.File, cmd *exec.
 		t.Fatalf("this test needs pseudo-terminals, so /dev/ptmx and /dev/pts: %v", err)
 	}
 	var unlock, number int32
-	if err := errors.Join(ioctl(terminal, syscall.TIOCSPTLCK, &unlock), ioctl(terminal, syscall.TIOCGPTN, &number)); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, errors.Join(ioctl(terminal, syscall.TIOCSPTLCK, &unlock), ioctl(terminal, syscall.TIOCGPTN, &number)))
 	inner, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	defer inner.Close()
 	from, to, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	defer to.Close()
 	args := []string{os.Args[0], "-test.run", "^TestServe_onATerminal$"}
 	if outlives {
@@ -106,9 +96,7 @@ func startOnTerminal(t *testing.T, outlives bool) (terminal *os.File, cmd *exec.
 	cmd.Env = append(os.Environ(), servingEnv+"=1")
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = inner, inner, inner, []*os.File{to}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()

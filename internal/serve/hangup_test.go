@@ -17,6 +17,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/internal/namespace"
+	"longhaul/internal/test"
 	"longhaul/opt/access"
 )
 
@@ -28,9 +29,7 @@ func TestServe_readsPlaybooksAgain(t *testing.T) {
 	write := func(name, rest string) {
 		t.Helper()
 		text := "name: " + name + "\ndefault: true\nskills: [{id: " + name + ", name: N, description: D, tags: [t]}]\nplans: [{name: P, tasks: [{name: T}]}]\n" + rest
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, os.WriteFile(file, []byte(text), 0o600))
 	}
 	write("first", "")
 	ctx, stop := context.WithCancel(t.Context())
@@ -68,15 +67,11 @@ func TestServe_readsPlaybooksAgain(t *testing.T) {
 		if err != nil || d.Planner != "playbook "+want {
 			t.Errorf("%s: decided by %q, error %v; want %s", when, d.Planner, err, want)
 		}
-		if got := skillOn(t, url); got != want {
-			t.Errorf("%s: the card has the skill %q, want %s", when, got, want)
-		}
+		test.Is(t, when+": the card has the skill", want, skillOn(t, url))
 	}
 	hangUp := func(want string) {
 		t.Helper()
-		if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, syscall.Kill(os.Getpid(), syscall.SIGHUP))
 		if e := <-logged; e.Message != want {
 			t.Errorf("logged %q, want %q", e.Message, want)
 		}
@@ -89,9 +84,7 @@ func TestServe_readsPlaybooksAgain(t *testing.T) {
 	hangUp("Kept the playbooks from before")
 	check("with a file that is wrong", "second")
 	problem := fmt.Sprint(logs.FilterMessage("Kept the playbooks from before").All()[0].ContextMap()["error"])
-	if want := file + `:5: a playbook has no member "step"`; problem != want {
-		t.Errorf("logged %q, want %q", problem, want)
-	}
+	test.Is(t, "logged", file+`:5: a playbook has no member "step"`, problem)
 	write("third", "")
 	hangUp("Read the playbooks again")
 	check("with a file that was mended", "third")
@@ -105,9 +98,7 @@ func TestServe_readsPlaybooksAgain(t *testing.T) {
 func skillOn(t *testing.T, url string) string {
 	t.Helper()
 	r, err := http.Get(url + "/.well-known/agent-card.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	defer r.Body.Close()
 	var card struct{ Skills []struct{ ID string } }
 	if err := json.NewDecoder(r.Body).Decode(&card); err != nil || len(card.Skills) != 1 {

@@ -3,10 +3,12 @@ package serve
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"go.uber.org/zap"
+
+	"longhaul/internal/test"
 )
 
 // A recorded part keeps a list of its calls.
@@ -51,18 +53,14 @@ func TestHost_order(t *testing.T) {
 		if err == nil {
 			h.reload()
 			for _, part := range []string{"a", "b"} { // those of one answer are asked at the same time
-				if got := h.ops.readiness(t.Context(), []string{part}).Parts[part]; got != "ready" {
-					t.Errorf("%s: %s is %s", name, part, got)
-				}
+				test.Is(t, fmt.Sprintf("%s: %s", name, part), "ready", h.ops.readiness(t.Context(), []string{part}).Parts[part])
 			}
 			h.drain()
 		}
 		if err := h.Stop(); err != nil {
 			t.Error(err)
 		}
-		if diff := cmp.Diff(tc.want, did); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		test.Equal(t, name, tc.want, did)
 	}
 }
 
@@ -70,9 +68,7 @@ func TestHost_order(t *testing.T) {
 func TestHost_fail(t *testing.T) {
 	var did []string
 	h := newHost(zap.NewNop(), Build{})
-	if err := h.start(t.Context(), recorded{"a", false, &did}); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, h.start(t.Context(), recorded{"a", false, &did}))
 	first := errors.New("first")
 	h.fail(first)
 	h.fail(errors.New("second"))

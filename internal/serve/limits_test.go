@@ -5,20 +5,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"go.uber.org/zap"
 
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
 func TestLimitSettings_limits(t *testing.T) {
 	got := limitSettings{MaxPlans: 3, MaxPlanTasks: 7, MaxParallel: 2, TaskTimeout: 90 * time.Second, GateTimeout: 48 * time.Hour, WorkerTimeout: 8 * time.Second}.limits()
-	if diff := cmp.Diff(opt.Limits{Plans: 3, Tasks: 7, Parallel: 2, Timeout: 90, GateTimeout: 172_800, WorkerTimeout: 8}, got); diff != "" {
-		t.Errorf("limits mismatch (-want +got):\n%s", diff)
-	}
-	if got := (limitSettings{TaskTimeout: time.Millisecond}).limits().Timeout; got != 1 {
-		t.Errorf("a timeout of a millisecond is %d s, want 1", got)
-	}
+	test.Equal(t, "limits", opt.Limits{Plans: 3, Tasks: 7, Parallel: 2, Timeout: 90, GateTimeout: 172_800, WorkerTimeout: 8}, got)
+	test.Is(t, "a timeout of a millisecond s", 1, (limitSettings{TaskTimeout: time.Millisecond}).limits().Timeout)
 }
 
 // An API does not start, and reloads nothing, with a playbook that has more plans or

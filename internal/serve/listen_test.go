@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"go.uber.org/zap"
+
+	"longhaul/internal/test"
 )
 
 func TestAPISettings_publicGRPC(t *testing.T) {
@@ -30,9 +32,7 @@ func TestAPISettings_listenGRPC(t *testing.T) {
 		t.Errorf("off: %v, %q, error %v", l, addr, err)
 	}
 	l, addr, err := apiSettings{GRPCAddr: "127.0.0.1:0"}.listenGRPC()
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	defer l.Close()
 	if addr != l.Addr().String() {
 		t.Errorf("the card names %s, and %s is listened at", addr, l.Addr())
@@ -54,9 +54,7 @@ func TestRun_takenAddresses(t *testing.T) {
 	var taken [4]string
 	for i := range taken {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		defer l.Close()
 		taken[i] = l.Addr().String()
 	}
@@ -71,9 +69,7 @@ func TestRun_takenAddresses(t *testing.T) {
 // The wait for an address ends with the process.
 func TestHost_awaitFree_ends(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	defer l.Close()
 	h := newHost(zap.NewNop(), Build{})
 	h.listensAt("--addr", l.Addr().String())

@@ -15,13 +15,14 @@ import (
 	"longhaul/a2a"
 	"longhaul/internal/journal"
 	"longhaul/internal/process"
+	"longhaul/internal/test"
 	"longhaul/opt/outbox"
 )
 
 // Mistakes in the file with channels end the program before anything begins.
 func TestRun_noticeMistakes(t *testing.T) {
-	file := write(t, "notices.yaml", "channels:\n- name: a\n  kind: webhook\n  url: https://example.com\n  template: '{{.Nothing}}'\n")
-	denied := write(t, "denied.yaml", "channels:\n- name: a\n  kind: webhook\n  url: http://127.0.0.1:9/canary\n- name: b\n  kind: webhook\n  url: http://169.254.169.254/canary\n- name: c\n  kind: webhook\n  url: https://denied.example.com/canary\n")
+	file := test.File(t, "notices.yaml", "channels:\n- name: a\n  kind: webhook\n  url: https://example.com\n  template: '{{.Nothing}}'\n")
+	denied := test.File(t, "denied.yaml", "channels:\n- name: a\n  kind: webhook\n  url: http://127.0.0.1:9/canary\n- name: b\n  kind: webhook\n  url: http://169.254.169.254/canary\n- name: c\n  kind: webhook\n  url: https://denied.example.com/canary\n")
 	const own = ": url: must be an http or https URL without a user or a fragment, of a host that neither --egress-deny nor the rules for metadata services name"
 	for _, tc := range []struct {
 		args []string
@@ -42,14 +43,10 @@ func TestRun_noticeMistakes(t *testing.T) {
 func TestAnswerLinks(t *testing.T) {
 	for _, public := range []string{"https://agent.example.com", "https://agent.example.com/", "https://example.com/agent"} {
 		links, err := linkSettings{AnswerKeys: process.Secret(firstKey), PublicURL: public, AnswerLinkTTL: time.Hour}.links()
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		l := outbox.AnswerLink{ID: "n", Tenant: "acme", Principal: "ann", GateID: "task-x:1", Expires: a2a.At(time.Now().Add(time.Hour).Truncate(time.Second))}
 		made, err := links.URL(l)
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		token, ok := strings.CutPrefix(made, strings.TrimSuffix(public, "/")+"/answer/")
 		got, err := links.Verify(token)
 		if diff := cmp.Diff(l, got); !ok || err != nil || diff != "" || token != url.PathEscape(token) {
@@ -70,9 +67,7 @@ func TestNotices_withoutKeys(t *testing.T) {
 func TestNotices_Reload(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "notices.yaml")
 	write := func(name, url string) {
-		if err := os.WriteFile(file, []byte("channels:\n- {name: "+name+", kind: webhook, url: '"+url+"'}\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, os.WriteFile(file, []byte("channels:\n- {name: "+name+", kind: webhook, url: '"+url+"'}\n"), 0o600))
 	}
 	write("old", "https://old.example.com")
 	core, logs := observer.New(zap.InfoLevel)
@@ -80,9 +75,7 @@ func TestNotices_Reload(t *testing.T) {
 	r := &reach{log: h.log}
 	n := &notices{file: file, reach: r, log: h.log, store: &store{}}
 	t.Cleanup(func() { _ = h.Stop() })
-	if err := h.start(t.Context(), r, n); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, h.start(t.Context(), r, n))
 	var err error
 	if n.store.journal, err = journal.Open(t.Context(), journal.Config{Channels: n.forJournal()}); err != nil {
 		t.Fatal(err)

@@ -83,13 +83,7 @@ func (p *opsPage) readiness(ctx context.Context, parts []string) opsReadiness {
 	out := opsReadiness{Status: "ready", Parts: map[string]string{}}
 	for i, c := range checks {
 		out.Parts[c.part] = "ready"
-		var err error
-		select {
-		case err = <-answers[i]:
-		case <-ctx.Done():
-			err = ctx.Err()
-		}
-		if err != nil {
+		if err := await(ctx, answers[i]); err != nil {
 			out.Status, out.Parts[c.part] = "not ready", "not ready"
 			p.log.Warn("Not ready", zap.String("part", c.part), zap.Error(err))
 		}
@@ -106,6 +100,15 @@ func (p *opsPage) readiness(ctx context.Context, parts []string) opsReadiness {
 		out.Status = "starting"
 	}
 	return out
+}
+
+func await(ctx context.Context, answer <-chan error) error {
+	select {
+	case err := <-answer:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // ServeHTTP implements [http.Handler].

@@ -11,13 +11,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/zap"
+
+	"longhaul/internal/test"
 )
 
 // The page for operators says in which state a process is.
 func TestOpsPage(t *testing.T) {
 	up := func(context.Context) error { return nil }
 	down := func(context.Context) error { return errors.New("refused") }
-	for name, test := range map[string]struct {
+	for name, tt := range map[string]struct {
 		journal, engine func(context.Context) error
 		steps           []func(*opsPage)
 		code            int
@@ -30,15 +32,15 @@ func TestOpsPage(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			page := &opsPage{log: zap.NewNop()}
-			page.addCheck("journal", test.journal)
-			page.addCheck("engine", test.engine)
-			for _, step := range test.steps {
+			page.addCheck("journal", tt.journal)
+			page.addCheck("engine", tt.engine)
+			for _, step := range tt.steps {
 				step(page)
 			}
 			w := httptest.NewRecorder()
 			page.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/readyz", nil))
-			if got := strings.TrimSpace(w.Body.String()); w.Code != test.code || got != test.body {
-				t.Errorf("/readyz: %d %s, want %d %s", w.Code, got, test.code, test.body)
+			if got := strings.TrimSpace(w.Body.String()); w.Code != tt.code || got != tt.body {
+				t.Errorf("/readyz: %d %s, want %d %s", w.Code, got, tt.code, tt.body)
 			}
 		})
 	}
@@ -63,13 +65,11 @@ func TestOpsPage_part(t *testing.T) {
 		`200 {"status":"ready","parts":{"journal":"ready"}}`, `503 {"status":"not ready","parts":{"engine":"not ready"}}`,
 		`503 {"status":"not ready","parts":{"jurnal":"unknown"}}`, `503 {"status":"draining","parts":{"journal":"ready"}}`,
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("answers (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "answers", want, got)
 }
 
 func TestWorkerSettings_limits(t *testing.T) {
-	for _, test := range []struct {
+	for _, tt := range []struct {
 		limits []string
 		want   map[string]int
 		err    string
@@ -80,9 +80,9 @@ func TestWorkerSettings_limits(t *testing.T) {
 		{[]string{"llm=0"}, nil, `--limit "llm=0" is not KIND=N`},
 		{[]string{"lmm=5"}, nil, `--limit "lmm=5": this worker has the executors echo, llm`},
 	} {
-		got, err := workerSettings{Limits: test.limits}.limits([]string{"echo", "llm"})
-		if diff := cmp.Diff(test.want, got); diff != "" || (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) {
-			t.Errorf("%q: error %v, limits (-want +got):\n%s", test.limits, err, diff)
+		got, err := workerSettings{Limits: tt.limits}.limits([]string{"echo", "llm"})
+		if diff := cmp.Diff(tt.want, got); diff != "" || (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
+			t.Errorf("%q: error %v, limits (-want +got):\n%s", tt.limits, err, diff)
 		}
 	}
 }

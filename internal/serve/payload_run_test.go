@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"longhaul/internal/test"
 )
 
 // Wrong keys are refused before anything starts, and never shown.
@@ -15,7 +17,7 @@ func TestRun_payloadKeys(t *testing.T) {
 		{firstKey + "," + firstKey[:8], "", "key 2 is not 32 bytes"},
 		{firstKey, missing, "use one of the two settings"},
 		{"", missing, "no such file"},
-		{"", write(t, "empty", "\n"), "key 1 is not 32 bytes"},
+		{"", test.File(t, "empty", "\n"), "key 1 is not 32 bytes"},
 	} {
 		t.Setenv("LONGHAUL_PAYLOAD_KEYS", tt.keys)
 		t.Setenv("LONGHAUL_PAYLOAD_KEYS_FILE", tt.file)

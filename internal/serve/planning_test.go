@@ -3,18 +3,16 @@ package serve
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
 
-	"github.com/google/go-cmp/cmp"
 	"go.uber.org/zap"
 
 	"longhaul/a2a"
 	"longhaul/activities"
 	"longhaul/api/card"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -63,9 +61,7 @@ func TestWorkSettings_planner(t *testing.T) {
 		for _, s := range books.Skills() {
 			skills = append(skills, s.ID)
 		}
-		if diff := cmp.Diff(tt.skills, skills); diff != "" {
-			t.Errorf("%+v: skills (-want +got):\n%s", tt.settings, diff)
-		}
+		test.Equal(t, fmt.Sprintf("%+v: skills", tt.settings), tt.skills, skills)
 	}
 }
 
@@ -73,14 +69,10 @@ func TestWorkSettings_planner(t *testing.T) {
 // plans. A message for which it has none fails.
 func TestWorkSettings_plannerWorks(t *testing.T) {
 	books, err := workSettings{Planner: "poet"}.loadPlaybooks(Build{}, map[string]activities.Planner{"poet": poet{}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	for text, want := range map[string]string{"Sing a song": "completed", "Dance": "failed No plan could be made. planner poet: no plan: it is no song"} {
 		m := a2a.Message{MessageID: "m", Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart(text)}}
-		if got := strings.TrimSpace(ended(t, books, m)); got != want {
-			t.Errorf("%s: ended %q, want %q", text, got, want)
-		}
+		test.Is(t, text+": ended", want, strings.TrimSpace(ended(t, books, m)))
 	}
 }
 
@@ -113,22 +105,15 @@ func TestWorkSettings_modelPlanner(t *testing.T) {
 	} {
 		path := ""
 		if tt.file != "" {
-			path = filepath.Join(t.TempDir(), "models.yaml")
-			if err := os.WriteFile(path, []byte(tt.file), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			path = test.File(t, "models.yaml", tt.file)
 		}
 		p := &planning{host: newHost(zap.NewNop(), Build{Playbooks: own}), settings: workSettings{Planner: tt.flag, Models: path}}
-		if err := p.Start(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, p.Start(t.Context()))
 		books := p.playbooks.Books()
 		var skills []string
 		for _, k := range books.Skills() {
 			skills = append(skills, k.ID)
 		}
-		if diff := cmp.Diff(tt.skills, skills); diff != "" {
-			t.Errorf("%+v: skills (-want +got):\n%s", tt, diff)
-		}
+		test.Equal(t, fmt.Sprintf("%+v: skills", tt), tt.skills, skills)
 	}
 }

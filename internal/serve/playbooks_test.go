@@ -23,6 +23,7 @@ import (
 	"longhaul/activities/planner"
 	"longhaul/activities/refuse"
 	"longhaul/api/call"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/workflows"
 )
@@ -46,10 +47,8 @@ func TestDocs_playbook(t *testing.T) {
 			t.Errorf("the example has no %s", name)
 		}
 	}
-	books, err := workSettings{Playbooks: []string{write(t, "article.yaml", example)}}.loadPlaybooks(Build{}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	books, err := workSettings{Playbooks: []string{test.File(t, "article.yaml", example)}}.loadPlaybooks(Build{}, nil)
+	test.OK(t, err)
 	if err := books.CheckExecutors("echo", "echo"); err != nil {
 		t.Error(err)
 	}
@@ -84,9 +83,7 @@ func members(t *testing.T) []string {
 func readFile(t *testing.T, name string) string {
 	t.Helper()
 	data, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return string(data)
 }
 
@@ -196,9 +193,7 @@ func TestPlaybooks_rejects(t *testing.T) {
 		{workSettings{Fallback: "echo"}, Build{}.withEcho(), "Sing a song", "completed "},
 	} {
 		books, err := tt.settings.loadPlaybooks(tt.build, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		m := a2a.Message{MessageID: "m", Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart(tt.text)}}
 		d, err := playbooks{set: playbookSet(t, books)}.Decide(t.Context(), m)
 		if err != nil || d.Plans != nil || d.Answer != nil {
@@ -245,9 +240,7 @@ func ended(t *testing.T, books *planner.Playbooks, m a2a.Message) string {
 func playbookSet(t *testing.T, books *planner.Playbooks) *planner.PlaybookSet {
 	t.Helper()
 	s, err := planner.NewPlaybookSet(func() (*planner.Playbooks, error) { return books, nil })
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return s
 }
 
@@ -258,7 +251,7 @@ func TestDev_checksPlaybooksFirst(t *testing.T) {
 		"name: a\nplan: []\n": "a.yaml:2: ",
 		"name: a\ndefault: true\nplans:\n- name: P\n  tasks: [{name: T, executor: nope}]\n": "nope",
 	} {
-		said := refused(t, 1, Build{Embed: embed}, "dev", "--playbooks", write(t, "a.yaml", text), "--addr", "127.0.0.1:0")
+		said := refused(t, 1, Build{Embed: embed}, "dev", "--playbooks", test.File(t, "a.yaml", text), "--addr", "127.0.0.1:0")
 		if !strings.Contains(said, want) || strings.Contains(said, "was started") {
 			t.Errorf("it said %s\nwant in it %s", said, want)
 		}

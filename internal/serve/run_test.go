@@ -3,8 +3,6 @@ package serve
 import (
 	"context"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -26,16 +24,6 @@ func runCommand(ctx context.Context, args []string, stdout, stderr io.Writer, b 
 
 // firstKey is a key, in base64.
 const firstKey = "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE="
-
-// write writes a file.
-func write(t *testing.T, name, content string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
 
 // refused runs a command that must end with an exit code before it has begun anything, and returns
 // what it says.

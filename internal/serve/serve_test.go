@@ -9,17 +9,17 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+
+	"longhaul/internal/test"
 )
 
 // A worker that cannot reach Temporal ends with the address, what set it and what
 // to check.
 func TestRun_workerWithoutTemporal(t *testing.T) {
-	t.Setenv("TEMPORAL_CONFIG_FILE", write(t, "temporal.toml", "[profile.prod]\naddress = \"127.0.0.1:1\"\nnamespace = \"work\"\n"))
+	t.Setenv("TEMPORAL_CONFIG_FILE", test.File(t, "temporal.toml", "[profile.prod]\naddress = \"127.0.0.1:1\"\nnamespace = \"work\"\n"))
 	var stderr strings.Builder
 	args := []string{"worker", "--data-dir", t.TempDir(), "--temporal-profile", "prod", "--temporal-wait", "1ms", "--log-level", "error"}
-	if code := runCommand(t.Context(), args, io.Discard, &stderr, Build{}); code != 1 {
-		t.Errorf("exit code %d", code)
-	}
+	test.Is(t, "exit code", 1, runCommand(t.Context(), args, io.Discard, &stderr, Build{}))
 	for _, want := range []string{"Temporal at 127.0.0.1:1 (from profile prod in ", "namespace work", "no success within 1ms", "connection refused", "TEMPORAL_TLS=true"} {
 		if !strings.Contains(stderr.String(), want) {
 			t.Errorf("no %q in\n%s", want, &stderr)

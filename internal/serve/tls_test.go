@@ -25,36 +25,29 @@ import (
 	"longhaul/api"
 	"longhaul/api/card"
 	apiservice "longhaul/api/service"
+	"longhaul/internal/test"
 )
 
 // writePair writes a certificate that signs itself, and its key.
 func writePair(t *testing.T, s authSettings, name string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	private, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	writePEM(t, s.TLSCert, "CERTIFICATE", der)
 	writePEM(t, s.TLSKey, "PRIVATE KEY", private)
 }
 
 func writePEM(t *testing.T, path, kind string, der []byte) {
 	t.Helper()
-	if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600))
 }
 
 func tlsSettings(t *testing.T) authSettings {
@@ -67,9 +60,7 @@ func tlsSettings(t *testing.T) authSettings {
 func presented(t *testing.T, cfg *tls.Config) string {
 	t.Helper()
 	l, err := tls.Listen("tcp", "127.0.0.1:0", cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	defer l.Close()
 	done := make(chan struct{})
 	go func() {
@@ -80,15 +71,11 @@ func presented(t *testing.T, cfg *tls.Config) string {
 		}
 	}()
 	conn, err := tls.Dial("tcp", l.Addr().String(), &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}}) // only its name matters
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	defer conn.Close()
 	<-done
 	state := conn.ConnectionState()
-	if state.NegotiatedProtocol != "h2" {
-		t.Errorf("protocol %q", state.NegotiatedProtocol)
-	}
+	test.Is(t, "protocol", "h2", state.NegotiatedProtocol)
 	return state.PeerCertificates[0].Subject.CommonName
 }
 
@@ -99,25 +86,19 @@ func TestCertificates_reload(t *testing.T) {
 	s := tlsSettings(t)
 	writePair(t, s, "first")
 	c, err := s.certificates(zap.New(core))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	now := time.Now()
 	c.now = func() time.Time { return now }
 	cfg := c.config("h2")
 	changed := func(name string, age time.Duration) {
 		writePair(t, s, name)
 		for _, path := range []string{s.TLSCert, s.TLSKey} {
-			if err := os.Chtimes(path, now.Add(age), now.Add(age)); err != nil {
-				t.Fatal(err)
-			}
+			test.OK(t, os.Chtimes(path, now.Add(age), now.Add(age)))
 		}
 	}
 	want := func(name string) {
 		t.Helper()
-		if got := presented(t, cfg); got != name {
-			t.Errorf("the certificate is that of %q, want %q", got, name)
-		}
+		test.Is(t, "the certificate is that of", name, presented(t, cfg))
 	}
 	now = now.Add(checkFilesEvery)
 	want("first")
@@ -125,16 +106,12 @@ func TestCertificates_reload(t *testing.T) {
 	want("first")
 	now = now.Add(checkFilesEvery)
 	want("second")
-	if err := os.WriteFile(s.TLSKey, []byte("half"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, os.WriteFile(s.TLSKey, []byte("half"), 0o600))
 	for range 3 {
 		now = now.Add(checkFilesEvery)
 		want("second")
 	}
-	if n := logs.FilterMessage("Kept the certificates from before").Len(); n != 1 {
-		t.Errorf("broken files were logged %d times", n)
-	}
+	test.Is(t, "broken files were logged times", 1, logs.FilterMessage("Kept the certificates from before").Len())
 	changed("third", 2*time.Hour)
 	now = now.Add(checkFilesEvery)
 	want("third")
@@ -160,13 +137,9 @@ func TestHTTPServer_tls(t *testing.T) {
 	settings := tlsSettings(t)
 	writePair(t, settings, "x")
 	files, err := settings.certificates(zap.NewNop())
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	s := &httpServer{api: &apiServer{ground: &ground{host: newHost(zap.NewNop(), Build{})}}}
 	s.pages = api.New(api.Config{Service: apiservice.New(apiservice.Config{Card: card.Info{Name: "Longhaul"}}), Authenticate: anonymousAuthority{}.Authenticate})
 	s.serve(l, files)
@@ -185,13 +158,9 @@ func TestHTTPServer_tls(t *testing.T) {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, url+"/healthz", nil)
 		r.RequestURI = ""
 		res, err := secure.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		_, _ = io.Copy(io.Discard, res.Body)
 		_ = res.Body.Close()
-		if got := res.Proto + " " + res.Status[:3]; got != want {
-			t.Errorf("%s: %s, want %s", url, got, want)
-		}
+		test.Is(t, url, want, res.Proto+" "+res.Status[:3])
 	}
 }

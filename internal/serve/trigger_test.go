@@ -14,6 +14,7 @@ import (
 
 	"longhaul/api/call"
 	apiservice "longhaul/api/service"
+	"longhaul/internal/test"
 )
 
 // A reload replaces the triggers, unless the file has a mistake.
@@ -21,18 +22,14 @@ func TestTriggers_Reload(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "triggers.yaml")
 	write := func(name, message string) {
 		text := fmt.Sprintf("triggers: [{name: %s, kind: secret, secret: 0123456789abcdef, principal: p, message: '%s', when: 'false'}]\n", name, message)
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, os.WriteFile(file, []byte(text), 0o600))
 	}
 	write("old", "x")
 	core, logs := observer.New(zap.InfoLevel)
 	h := newHost(zap.New(core), Build{})
 	tr := &triggers{file: file, log: h.log}
 	t.Cleanup(func() { _ = h.Stop() })
-	if err := h.start(t.Context(), tr); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, h.start(t.Context(), tr))
 	page := tr.door(&apiservice.Service{Calls: call.New(call.Config{Log: h.log})})
 	status := func(name string) int {
 		r, w := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader("{}")), httptest.NewRecorder()

@@ -5,12 +5,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
 	"longhaul/a2a"
 	"longhaul/internal/journal"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -61,7 +61,5 @@ func TestWorkLog(t *testing.T) {
 		"info Objective started map[objective:obj-x principal:eve]",
 		"warn Objective ended map[objective:obj-x reason:task-failed state:failed took:1m30s]",
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("log mismatch (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "log", want, got)
 }

@@ -7,19 +7,16 @@ import (
 
 	"longhaul/internal/seal"
 	"longhaul/internal/signing"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
 // Only the key that made a token reads it, and no changed one.
 func TestCallbacks(t *testing.T) {
 	box, err := seal.New(bytes.Repeat([]byte{1}, 32))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	other, err := seal.New(bytes.Repeat([]byte{2}, 32))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	want := opt.CallbackRef{Tenant: "t", TaskID: "task-a-1-0", Round: 3, Wake: true}
 	token := signing.Callbacks{Box: box}.Token(want)
 	if got, err := (signing.Callbacks{Box: box}).Verify(token); err != nil || got != want {
@@ -29,9 +26,7 @@ func TestCallbacks(t *testing.T) {
 		t.Errorf("another key: %v", err)
 	}
 	secret, err := box.Seal([]byte(`{"t":"task-a-1-0"}`), "another context")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	changed := []byte(token)
 	if changed[20]++; changed[20] > 'z' {
 		changed[20] = 'a'

@@ -13,6 +13,7 @@ import (
 
 	"longhaul/a2a/codec"
 	"longhaul/internal/signing"
+	"longhaul/internal/test"
 )
 
 const keysURL = "https://agent.example.com/.well-known/jwks.json"
@@ -34,9 +35,7 @@ func payload(t *testing.T, keys jose.JSONWebKeySet, s codec.CardSignature, texts
 	t.Helper()
 	for _, text := range texts {
 		jws, err := jose.ParseSignedCompact(s.Protected+"."+base64.RawURLEncoding.EncodeToString([]byte(text))+"."+s.Signature, []jose.SignatureAlgorithm{jose.ES256})
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		if _, err := jws.Verify(keys.Key(jws.Signatures[0].Protected.KeyID)[0]); err == nil {
 			return text
 		}
@@ -61,9 +60,7 @@ func TestKeeper_SignCard(t *testing.T) {
 		}},
 	} {
 		signatures, err := k.SignCard(t.Context(), []byte(tt.card), keysURL)
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		var got []string
 		for _, s := range signatures {
 			got = append(got, payload(t, keys, s, tt.want...))
@@ -73,9 +70,7 @@ func TestKeeper_SignCard(t *testing.T) {
 				t.Errorf("header %s, %v, want %s", header, err, want)
 			}
 		}
-		if diff := cmp.Diff(tt.want, got); diff != "" {
-			t.Errorf("signed (-want +got):\n%s", diff)
-		}
+		test.Equal(t, "signed", tt.want, got)
 	}
 	if _, err := k.SignCard(t.Context(), []byte(`{"skills":1}`), keysURL); err == nil {
 		t.Error("a card that is none was signed")
@@ -88,16 +83,12 @@ func TestKeeper_SignCard_same(t *testing.T) {
 	sign := func(k *signing.Keeper) []codec.CardSignature {
 		t.Helper()
 		out, err := k.SignCard(t.Context(), []byte(plainCard), keysURL)
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		return out
 	}
 	one, other := signing.New(signing.Config{Store: store, Now: c.read}), signing.New(signing.Config{Store: store, Now: c.read})
 	first := sign(one)
-	if diff := cmp.Diff(first, sign(other)); diff != "" {
-		t.Errorf("signatures of two processes:\n%s", diff)
-	}
+	test.Equal(t, "signatures of two processes", first, sign(other))
 	c.now = began.Add(30*24*time.Hour + 2*time.Hour)
 	sign(one) // makes another key
 	c.now = c.now.Add(2 * time.Hour)
@@ -110,31 +101,21 @@ func TestKeeper_SignCard_same(t *testing.T) {
 func signedBy(t *testing.T, k *signing.Keeper, card string) string {
 	t.Helper()
 	signatures, err := k.SignCard(t.Context(), []byte(card), keysURL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	list, err := json.Marshal(signatures)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return strings.TrimSuffix(card, "}") + `,"signatures":` + string(list) + "}"
 }
 
 func TestVerifyCard(t *testing.T) {
 	k := signing.New(signing.Config{Store: newStore(t)})
 	keys, err := k.PublicKeys(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	strangers, err := signing.New(signing.Config{Store: newStore(t)}).PublicKeys(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	signed, sparse := signedBy(t, k, plainCard), signedBy(t, k, sparseCard)
 	var own jose.JSONWebKeySet
-	if err := json.Unmarshal(keys, &own); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, json.Unmarshal(keys, &own))
 	id, protected := own.Keys[0].KeyID, func(alg string) string {
 		return base64.RawURLEncoding.EncodeToString([]byte(fmt.Sprintf(`{"alg":%q,"kid":%q}`, alg, own.Keys[0].KeyID)))
 	}
@@ -167,18 +148,14 @@ func TestVerifyCard(t *testing.T) {
 func TestVerifyCard_eitherForm(t *testing.T) {
 	k := signing.New(signing.Config{Store: newStore(t)})
 	keys, err := k.PublicKeys(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	signatures, err := k.SignCard(t.Context(), []byte(sparseCard), keysURL)
 	if err != nil || len(signatures) != 2 {
 		t.Fatalf("%d signatures, %v", len(signatures), err)
 	}
 	for i, has := range []bool{true, false} { // whether it has required members that are empty
 		list, err := json.Marshal(signatures[i : i+1])
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		got, err := signing.VerifyCard(keys, []byte(strings.TrimSuffix(sparseCard, "}")+`,"signatures":`+string(list)+"}"))
 		if err != nil || strings.Contains(string(got), `"tags":[]`) != has {
 			t.Errorf("signature %d: %s, %v", i, got, err)

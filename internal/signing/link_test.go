@@ -13,6 +13,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/internal/signing"
+	"longhaul/internal/test"
 	"longhaul/opt/outbox"
 )
 
@@ -23,9 +24,7 @@ func newLinks(t *testing.T, c *clock, keys ...byte) *signing.Links {
 		list = append(list, bytes.Repeat([]byte{k}, 32))
 	}
 	l, err := signing.NewLinks(c.read, list...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return l
 }
 
@@ -36,13 +35,10 @@ var link = outbox.AnswerLink{
 func TestLinks(t *testing.T) {
 	c := &clock{began}
 	token, err := newLinks(t, c, 1).Sign(link)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	got, err := newLinks(t, c, 2, 1).Verify(token) // after another key was put first
-	if diff := cmp.Diff(link, got); diff != "" || err != nil {
-		t.Errorf("link (-want +got):\n%s%v", diff, err)
-	}
+	test.OK(t, err)
+	test.Equal(t, "link", link, got)
 	if _, err := newLinks(t, c, 2).Verify(token); !errors.Is(err, signing.ErrLink) {
 		t.Errorf("without its key: %v", err)
 	}
@@ -59,9 +55,7 @@ func TestLinks(t *testing.T) {
 func TestLinks_altered(t *testing.T) {
 	l := newLinks(t, &clock{began}, 1)
 	token, err := l.Sign(link)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	for i := range token {
 		for _, with := range []string{"A", "B", "", ".", "AA"} {
 			altered := token[:i] + with + token[i+1:]
@@ -71,18 +65,12 @@ func TestLinks_altered(t *testing.T) {
 		}
 	}
 	head, err := jwt.ParseSigned(token, []jose.SignatureAlgorithm{jose.HS256})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	key := jose.SigningKey{Algorithm: jose.HS256, Key: bytes.Repeat([]byte{1}, 32)}
 	signer, err := jose.NewSigner(key, (&jose.SignerOptions{}).WithHeader("kid", head.Headers[0].KeyID)) // for another purpose
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	other, err := jwt.Signed(signer).Claims(jwt.Claims{Subject: "ann", Expiry: jwt.NewNumericDate(began.Add(time.Hour))}).Serialize()
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	_, payload, _ := strings.Cut(token, ".")
 	for _, wrong := range []string{"", "x", "a.b.c", other, "eyJhbGciOiJub25lIn0." + payload, "eyJhbGciOiJub25lIn0." + strings.Split(payload, ".")[0] + "."} {
 		if _, err := l.Verify(wrong); !errors.Is(err, signing.ErrLink) {

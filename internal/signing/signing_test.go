@@ -11,11 +11,11 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
-	"github.com/google/go-cmp/cmp"
 
 	"longhaul/internal/journal"
 	"longhaul/internal/seal"
 	"longhaul/internal/signing"
+	"longhaul/internal/test"
 	"longhaul/opt/access"
 )
 
@@ -29,13 +29,9 @@ func (c *clock) read() time.Time { return c.now }
 func newStore(t *testing.T) signing.Store {
 	t.Helper()
 	box, err := seal.New(make([]byte, 32))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	j, err := journal.Open(t.Context(), journal.Config{Sealer: box})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	t.Cleanup(func() { _ = j.Close() })
 	return j.SigningKeys
 }
@@ -44,12 +40,8 @@ func newStore(t *testing.T) signing.Store {
 func publicKeys(t *testing.T, k *signing.Keeper) (set jose.JSONWebKeySet) {
 	t.Helper()
 	text, err := k.PublicKeys(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(text, &set); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
+	test.OK(t, json.Unmarshal(text, &set))
 	for _, key := range set.Keys {
 		if !key.IsPublic() {
 			t.Fatalf("key %s is not public", key.KeyID)
@@ -70,18 +62,14 @@ func ids(set jose.JSONWebKeySet) (out []string) {
 func verify(t *testing.T, set jose.JSONWebKeySet, token string) (claims signing.Claims, kid string, err error) {
 	t.Helper()
 	parsed, err := jwt.ParseSigned(token, []jose.SignatureAlgorithm{jose.ES256})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return claims, parsed.Headers[0].KeyID, parsed.Claims(set, &claims)
 }
 
 func sign(t *testing.T, k *signing.Keeper) string {
 	t.Helper()
 	token, err := k.Sign(t.Context(), "task/config/7", "task", []byte("body"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return token
 }
 
@@ -89,9 +77,7 @@ func TestKeeper_Sign(t *testing.T) {
 	c := &clock{began}
 	k := signing.New(signing.Config{Store: newStore(t), Now: c.read})
 	got, _, err := verify(t, publicKeys(t, k), sign(t, k))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	sum := sha256.Sum256([]byte("body"))
 	want := signing.Claims{
 		Claims: jwt.Claims{
@@ -100,9 +86,7 @@ func TestKeeper_Sign(t *testing.T) {
 		},
 		BodySHA256: base64.RawURLEncoding.EncodeToString(sum[:]),
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("claims (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "claims", want, got)
 	other := signing.New(signing.Config{Store: newStore(t), Now: c.read})
 	if _, _, err := verify(t, publicKeys(t, other), sign(t, k)); err == nil {
 		t.Error("a signature of another installation was accepted")
@@ -128,9 +112,7 @@ func TestKeeper_renewsWithoutGap(t *testing.T) {
 		}
 		used[kid] = true
 	}
-	if len(used) != 3 {
-		t.Errorf("%d keys signed in 70 days, want 3", len(used))
-	}
+	test.Is(t, "keys signed in 70 days", 3, len(used))
 }
 
 // A former key is published for a week after the last signature with it.
@@ -148,9 +130,7 @@ func TestKeeper_keepsFormerKey(t *testing.T) {
 	} {
 		c.now = changed.Add(tt.at)
 		_, kid, err := verify(t, publicKeys(t, k), sign(t, k))
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		if got := slices.Contains(ids(publicKeys(t, k)), first); got != tt.published || (kid == first) != tt.signs {
 			t.Errorf("after %v: the first key is published: %v, and signs: %v", tt.at, got, kid == first)
 		}
@@ -164,9 +144,7 @@ func TestKeeper_agree(t *testing.T) {
 	a := signing.New(signing.Config{Store: race})
 	b := signing.New(signing.Config{Store: store})
 	race.before = func() { publicKeys(t, b) }
-	if diff := cmp.Diff(ids(publicKeys(t, a)), ids(publicKeys(t, b))); diff != "" {
-		t.Errorf("keys (-a +b):\n%s", diff)
-	}
+	test.Equal(t, "keys", ids(publicKeys(t, a)), ids(publicKeys(t, b)))
 }
 
 // racing lets something happen between the reading of keys and the first change.

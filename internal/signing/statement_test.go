@@ -7,34 +7,27 @@ import (
 	"time"
 
 	"longhaul/internal/signing"
+	"longhaul/internal/test"
 )
 
 func TestStatement(t *testing.T) {
 	c, store := &clock{began}, newStore(t)
 	k := signing.New(signing.Config{Store: store, Now: c.read})
 	keys, err := k.PublicKeys(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	const text = `{"count":2}`
 	signed, err := k.SignStatement(t.Context(), []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	c.now = began.Add(10 * 365 * 24 * time.Hour)
 	if got, err := signing.Statement(keys, signed); err != nil || string(got) != text {
 		t.Errorf("statement %s, %v", got, err)
 	}
 	other, err := signing.New(signing.Config{Store: newStore(t), Now: c.read}).PublicKeys(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	parts := strings.Split(signed, ".")
 	parts[1] = base64.RawURLEncoding.EncodeToString([]byte(`{"count":1}`))
 	delivery, err := signing.New(signing.Config{Store: store, Now: (&clock{began}).read}).Sign(t.Context(), "d", "t", []byte("body"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	for name, tt := range map[string]struct{ keys, signed, want string }{
 		"changed":                       {string(keys), strings.Join(parts, "."), "is not valid"},
 		"keys of another installation":  {string(other), signed, "not among the public keys"},

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"longhaul/internal/test"
 	"longhaul/internal/witness"
 )
 
@@ -227,9 +228,7 @@ func TestHistory_Judge(t *testing.T) {
 func checkForms(t *testing.T, a witness.Anomaly) {
 	t.Helper()
 	var picture bytes.Buffer
-	if err := a.WritePicture(&picture); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, a.WritePicture(&picture))
 	for _, c := range a.Calls {
 		if !strings.Contains(a.Text(), c.Client) || !strings.Contains(picture.String(), ">"+c.Client+"<") {
 			t.Errorf("no call of %s:\n%s", c.Client, a.Text())

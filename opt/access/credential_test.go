@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"longhaul/a2a"
+	"longhaul/internal/test"
 	"longhaul/opt/access"
 )
 
@@ -22,8 +23,6 @@ func TestAPIKey_Valid(t *testing.T) {
 		"revoked":         {access.APIKey{RevokedAt: before}, false},
 		"revoked later":   {access.APIKey{RevokedAt: after}, false},
 	} {
-		if got := tc.key.Valid(now); got != tc.want {
-			t.Errorf("%s: %v, want %v", name, got, tc.want)
-		}
+		test.Is(t, name, tc.want, tc.key.Valid(now))
 	}
 }

@@ -8,15 +8,14 @@ import (
 	"testing"
 	"time"
 
+	"longhaul/internal/test"
 	"longhaul/opt/access"
 )
 
 func TestQuotas(t *testing.T) {
 	before := access.DefaultQuotas()
 	q, err := before.With("open-gates=500", "acme:open-gates=50", "a:b:open-gates=0", "stored-bytes=2GiB", "cost-per-day=2.5", "acme:context-tokens-in-all=9", "acme:stored-bytes=7", "time-per-day=1d8h", "acme:time-per-day=0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	for _, tt := range []struct {
 		of     access.Quotas
 		tenant string
@@ -37,9 +36,7 @@ func TestQuotas(t *testing.T) {
 		{before, "acme", access.OpenGates, 10_000}, // it has not changed
 		{access.Quotas{}, "acme", access.OpenGates, 0},
 	} {
-		if got := tt.of.Limit(tt.tenant, tt.quota); got != tt.want {
-			t.Errorf("%s of %s: %d, want %d", tt.quota, tt.tenant, got, tt.want)
-		}
+		test.Is(t, fmt.Sprintf("%s of %s", tt.quota, tt.tenant), tt.want, tt.of.Limit(tt.tenant, tt.quota))
 	}
 	for _, wrong := range []string{"", "open-gates", "open-gates=", "open-gates=-1", "open-gates=1GiB", "stored-bytes=9000000TiB", "gates=1", "=1", ":open-gates=1", "open-gates=1=2", "cost-per-day=x", "cost-per-day=-1", "tokens-per-day=1.5", "time-per-day=1", "time-per-day=-1h", "time-per-day=1ms", "tokens-per-week=1"} {
 		if _, err := before.With(wrong); err == nil || !strings.Contains(err.Error(), "open-objectives") {
@@ -51,9 +48,7 @@ func TestQuotas(t *testing.T) {
 // Days and months are those of UTC, and the quotas that limit a tenant have an order.
 func TestSpending(t *testing.T) {
 	q, err := access.Quotas{}.With("tokens-per-month=5", "acme:cost-in-all=1", "globex:tokens-per-month=0", "context-calls-per-day=1", "open-gates=1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	now := time.Date(2026, 12, 31, 23, 59, 0, 0, time.FixedZone("", -3600)) // the first of January
 	var got []string
 	for _, s := range q.Spent("acme") {
@@ -70,9 +65,7 @@ func TestSpending(t *testing.T) {
 // month in UTC, or never by itself.
 func TestUses(t *testing.T) {
 	q, err := access.Quotas{}.With("cost-per-day=50", "tokens-per-month=5", "acme:calls-in-all=1", "context-questions-per-day=2", "context-time-in-all=8h")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	const midnight = "until 2028-03-01 00:00 UTC."
 	now := time.Date(2028, 2, 29, 23, 59, 59, 999, time.UTC)
 	for name, tt := range map[string]struct {

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"longhaul/a2a"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/machine"
 )
@@ -228,9 +229,7 @@ func TestAdmit_changes(t *testing.T) {
 		}
 		before := snapshot(t, o)
 		wantRefused(t, tt.name, machine.Admit(o, tt.command), tt.want)
-		if diff := cmp.Diff(before, snapshot(t, o)); diff != "" {
-			t.Errorf("%s: the objective has changed (-before +after):\n%s", tt.name, diff)
-		}
+		test.Equal(t, tt.name+": the objective has changed", before, snapshot(t, o))
 	}
 }
 
@@ -367,9 +366,7 @@ func TestUnchanged(t *testing.T) {
 			tt.set(o, p)
 		}
 		tt.command.PlanID = p.ID
-		if got := machine.Unchanged(o, p, tt.command); got != tt.want {
-			t.Errorf("%s: unchanged is %v, want %v", tt.name, got, tt.want)
-		}
+		test.Is(t, tt.name+": unchanged", tt.want, machine.Unchanged(o, p, tt.command))
 	}
 }
 
@@ -395,9 +392,7 @@ func TestAdmit_attempt(t *testing.T) {
 		if err != nil {
 			got = opt.RefusalOf(err).Code
 		}
-		if got != tt.code {
-			t.Errorf("%s: refused as %q, want %q", tt.name, got, tt.code)
-		}
+		test.Is(t, tt.name+": refused as", tt.code, got)
 	}
 }
 
@@ -417,9 +412,7 @@ func objective(statuses ...string) *opt.Objective {
 func snapshot(t *testing.T, v any) string {
 	t.Helper()
 	b, err := json.MarshalIndent(v, "", " ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return string(b)
 }
 

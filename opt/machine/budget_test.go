@@ -2,13 +2,13 @@ package machine_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/a2a"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/machine"
 )
@@ -190,9 +190,7 @@ func TestObjective_budgetOfAddedPlan(t *testing.T) {
 		if added == nil {
 			t.Fatal("no plan was added")
 		}
-		if diff := cmp.Diff(want, added.Budget); diff != "" {
-			t.Errorf("rules %d: budget mismatch (-want +got):\n%s", rules, diff)
-		}
+		test.Equal(t, fmt.Sprintf("rules %d: budget", rules), want, added.Budget)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"longhaul/a2a"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/machine"
 )
@@ -53,9 +54,7 @@ func beginChecked(t *testing.T, specs ...opt.TaskSpec) *checkedPlan {
 	t.Helper()
 	o := &opt.Objective{ID: objectiveID, Attempt: 1}
 	p, err := o.NewPlan(opt.PlanSpec{Name: "p", Tasks: specs}, a2a.AtMillis(1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	m := &machine.Plan{State: machine.PlanState{Rules: machine.Rules, Plan: *p, First: &machine.Directed{Directive: machine.Directive{N: 1, Start: true}}}}
 	c := &checkedPlan{Plan: m, t: t, says: map[string]string{}}
 	c.do(machine.Opened{})
@@ -99,7 +98,7 @@ func (c *checkedPlan) approval() *opt.Task {
 
 // Checks decide only together, each group by as many as it needs; all else is for people.
 func TestPlan_checks(t *testing.T) {
-	for _, test := range []struct {
+	for _, tt := range []struct {
 		name   string
 		groups []string
 		says   map[string]string
@@ -112,19 +111,19 @@ func TestPlan_checks(t *testing.T) {
 		{"a check fails", []string{"form"}, map[string]string{"form-0": "fails"}, true},
 		{"a check says something else", []string{"form"}, map[string]string{"form-0": "fine"}, true},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			c := newChecked(t, 0, test.groups...)
-			c.says = test.says
+		t.Run(tt.name, func(t *testing.T) {
+			c := newChecked(t, 0, tt.groups...)
+			c.says = tt.says
 			c.work("after")
 			a := c.approval()
-			if asked := a.Gate != nil; asked != test.asked || !asked && a.State != opt.TaskCompleted {
+			if asked := a.Gate != nil; asked != tt.asked || !asked && a.State != opt.TaskCompleted {
 				t.Fatalf("the approval is %s, with the gate %v", a.State, a.Gate)
 			}
 			records := decided(c.events)
-			if len(records) != 1 || len(records[0].Checks) != len(test.says) || records[0].DecidedBy != opt.ByChecks || records[0].Closed == test.asked || records[0].ObjectDigest == "" {
+			if len(records) != 1 || len(records[0].Checks) != len(tt.says) || records[0].DecidedBy != opt.ByChecks || records[0].Closed == tt.asked || records[0].ObjectDigest == "" {
 				t.Errorf("records: %+v", records)
 			}
-			if test.asked && len(a.Gate.Checks) != len(test.says) {
+			if tt.asked && len(a.Gate.Checks) != len(tt.says) {
 				t.Errorf("the gate shows %v", a.Gate.Checks)
 			}
 		})

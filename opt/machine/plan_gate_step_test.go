@@ -4,9 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/a2a"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/machine"
 )
@@ -17,9 +16,7 @@ func TestPlan_Wants_steps(t *testing.T) {
 	o := &opt.Objective{ID: objectiveID, Attempt: 1}
 	gate := &opt.Gate{Kind: opt.Approval, Title: "Approve\n" + strings.Repeat("é", 60) + "?", Actions: []opt.Action{opt.Accept}, Ladder: []opt.Step{{Kind: opt.Remind, After: 1}, {Kind: opt.Expire, After: 2}}}
 	plan, err := o.NewPlan(opt.PlanSpec{Name: "p", Tasks: []opt.TaskSpec{{Name: "t", Ask: gate}}}, a2a.AtMillis(1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	m := &machine.Plan{State: machine.PlanState{Rules: machine.Rules, Plan: *plan, First: &machine.Directed{Directive: machine.Directive{N: 1, Start: true}}}}
 	m.Handle(a2a.AtMillis(1), machine.Opened{})
 	m.Handle(a2a.AtMillis(1), machine.Begin{})
@@ -27,9 +24,7 @@ func TestPlan_Wants_steps(t *testing.T) {
 	title := "Approve " + strings.Repeat("é", 44) + "…"
 	want := func(timers ...machine.Timer) {
 		t.Helper()
-		if diff := cmp.Diff(timers, m.Wants().Timers); diff != "" {
-			t.Errorf("timers (-want +got):\n%s", diff)
-		}
+		test.Equal(t, "timers", timers, m.Wants().Timers)
 	}
 	want(machine.Timer{Key: "gate:" + id + ":1", At: a2a.AtMillis(1001), Summary: title + ": remind, step 1 of 2"})
 	m.Handle(a2a.AtMillis(1001), machine.Elapsed{Key: "gate:" + id + ":1"})

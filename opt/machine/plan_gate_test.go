@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"longhaul/a2a"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/machine"
 )
@@ -24,9 +25,7 @@ func atGate(t *testing.T, rules int) *machine.Plan {
 		Responders: &opt.Responders{Groups: []string{"editors"}, Accepts: 2}, Ladder: []opt.Step{{Kind: opt.Expire, After: 1}},
 	}
 	p, err := o.NewPlan(opt.PlanSpec{Name: "p", Tasks: []opt.TaskSpec{{Name: "t", Ask: gate}}}, a2a.AtMillis(1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	m := &machine.Plan{State: machine.PlanState{Rules: rules, Plan: *p, First: &machine.Directed{Directive: machine.Directive{N: 1, Start: true}}}}
 	m.Handle(a2a.AtMillis(1), machine.Opened{})
 	m.Handle(a2a.AtMillis(1), machine.Begin{})
@@ -84,9 +83,7 @@ func TestPlan_Handle_decisions(t *testing.T) {
 		if want.Verdict != opt.NotWaiting { // then the gate is not known any more
 			want.Kind, want.ObjectDigest, want.Groups = opt.Approval, digest, []string{"editors"}
 		}
-		if diff := cmp.Diff(want, *got[0], cmpopts.IgnoreFields(opt.Decision{}, "MessageID", "ReplyDigest", "Previous", "Hash")); diff != "" {
-			t.Errorf("step %d (-want +got):\n%s", i, diff)
-		}
+		test.Equal(t, fmt.Sprintf("step %d", i), want, *got[0], cmpopts.IgnoreFields(opt.Decision{}, "MessageID", "ReplyDigest", "Previous", "Hash"))
 		if got[0].MessageID == "" || got[0].ReplyDigest == "" {
 			t.Errorf("step %d: %+v", i, got[0])
 		}
@@ -94,9 +91,7 @@ func TestPlan_Handle_decisions(t *testing.T) {
 			t.Errorf("step %d: %v", i, err)
 		}
 		var next machine.PlanState
-		if err := json.Unmarshal(a2a.DataPart(m.State).Data, &next); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, json.Unmarshal(a2a.DataPart(m.State).Data, &next))
 		m = &machine.Plan{State: next}
 	}
 }
@@ -111,9 +106,7 @@ func TestPlan_Handle_expired(t *testing.T) {
 		N: 2, ObjectiveID: objectiveID, PlanID: plan(1), Attempt: 1, TaskID: task.ID, GateID: task.ID + ":1", Kind: opt.Approval,
 		Action: opt.Reject, Verdict: opt.Accepted, Closed: true, DecidedBy: opt.ByTimer, DecidedAt: a2a.AtMillis(1001), ObjectDigest: got[0].ObjectDigest,
 	}}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(opt.Decision{}, "Previous", "Hash")); diff != "" {
-		t.Errorf("decisions (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "decisions", want, got, cmpopts.IgnoreFields(opt.Decision{}, "Previous", "Hash"))
 }
 
 // A gate that a client closes by moving its task is in the chain, with the name of the client.
@@ -168,9 +161,7 @@ func TestPlan_Handle_notesAreRecordedAlone(t *testing.T) {
 		l := opt.Letter{TaskID: task.ID, Principal: "bob", Message: a2a.Message{MessageID: fmt.Sprint("note-", i), Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart("note")}}}
 		events := m.Handle(a2a.AtMillis(7), machine.Letter{Letter: l})
 		doc, err := json.Marshal(events)
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		size += len(doc)
 		for _, e := range events {
 			if e.Kind == opt.ExchangeAdded {
@@ -203,9 +194,7 @@ func TestPlan_Handle_opensGates(t *testing.T) {
 		"earlier rules": {5, gate, false, false},
 	} {
 		p, err := new(opt.Objective).NewPlan(opt.PlanSpec{Name: "p", Tasks: []opt.TaskSpec{{Name: "t", Ask: tt.first}, {Name: "u"}}}, a2a.AtMillis(1))
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		m := &machine.Plan{State: machine.PlanState{Rules: tt.rules, Plan: *p, First: &machine.Directed{Directive: machine.Directive{N: 1, Start: true, Paused: tt.hold}}}}
 		m.Handle(a2a.AtMillis(1), machine.Opened{})
 		if opened := m.State.Plan.Tasks[0].Gate != nil; opened != tt.want || opened && m.State.Report.Status != opt.PlanBlocked {
@@ -221,9 +210,7 @@ func TestPlan_Handle_answers(t *testing.T) {
 		Form: &opt.GateForm{Title: []opt.Piece{{Literal: "Count to "}, {Results: "task-0", Answer: "limit"}, {Results: "task-0", Answer: "why"}, {Literal: "?"}}}}
 	o := &opt.Objective{ID: objectiveID, Attempt: 1}
 	p, err := o.NewPlan(opt.PlanSpec{Name: "p", Tasks: []opt.TaskSpec{{Name: "ask", Ask: ask}, {Name: "approve", Ask: approve, Uses: []string{"task-0"}}}}, a2a.AtMillis(1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	m := &machine.Plan{State: machine.PlanState{Rules: machine.Rules, Plan: *p, First: &machine.Directed{Directive: machine.Directive{N: 1, Start: true}}}}
 	m.Handle(a2a.AtMillis(1), machine.Opened{})
 	m.Handle(a2a.AtMillis(1), machine.Begin{})

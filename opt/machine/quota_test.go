@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"longhaul/a2a"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/machine"
 )
@@ -35,9 +36,7 @@ func TestPlan_held(t *testing.T) {
 		t.Errorf("after a text about its work it has the reason %q and says %q", now.Reason, now.Said)
 	}
 	b.end(opt.Outcome{State: opt.TaskWorking, Park: &opt.Park{}})
-	if shown := b.held("6 of 5"); shown != 2 {
-		t.Errorf("the next leg shows the same reason %d times in all, want 2", shown)
-	}
+	test.Is(t, "the next leg shows the same reason times in all", 2, b.held("6 of 5"))
 	b.m.State.Rules = 24
 	if shown := b.held("7 of 5"); shown != 0 {
 		t.Error("under earlier rules it is shown, too")

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"longhaul/a2a"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/machine"
 )
@@ -48,13 +49,9 @@ func TestObjective_Handle_reports(t *testing.T) {
 				t.Errorf("%s: events %+v, state (-before +after):\n%s", s.name, events, diff)
 			}
 		}
-		if p.Status != s.want {
-			t.Errorf("%s: the plan is %s, want %s", s.name, p.Status, s.want)
-		}
+		test.Is(t, fmt.Sprintf("%s: the plan", s.name), s.want, p.Status)
 	}
-	if got := m.State.Objective.Status; got != opt.ObjectiveCompleted {
-		t.Errorf("the objective is %s", got)
-	}
+	test.Is(t, "the objective", opt.ObjectiveCompleted, m.State.Objective.Status)
 }
 
 // retried returns an objective in its second attempt, and its plan, which failed in
@@ -79,13 +76,9 @@ func TestObjective_Handle_reportOfEarlierAttempt(t *testing.T) {
 	}
 	m.Handle(now, machine.ChildStarted{PlanID: p.ID, Attempt: 2, N: 1})
 	m.Handle(now, machine.Reported{PlanID: p.ID, Report: opt.Report{N: 99, Attempt: 1, Status: opt.PlanCompleted}})
-	if p.Status != opt.PlanPending {
-		t.Errorf("the plan is %s after a report of the first attempt", p.Status)
-	}
+	test.Is(t, "the plan after a report of the first attempt", opt.PlanPending, p.Status)
 	m.Handle(now, machine.Reported{PlanID: p.ID, Report: opt.Report{N: 1, Attempt: 2, Status: opt.PlanSkipped, ByHand: true}})
-	if p.Status != opt.PlanSkipped {
-		t.Errorf("the plan is %s after a report of the second attempt", p.Status)
-	}
+	test.Is(t, "the plan after a report of the second attempt", opt.PlanSkipped, p.Status)
 }
 
 // That a signal to an earlier attempt at a plan found no workflow says nothing about the

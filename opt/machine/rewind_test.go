@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"longhaul/a2a"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/machine"
 )
@@ -85,9 +86,7 @@ func TestObjective_Handle_planFound(t *testing.T) {
 			continue
 		}
 		m.Handle(now, machine.Reported{PlanID: plan(1), Report: opt.Report{Epoch: 2, Under: 2, N: 1, Directive: w.Signals[0].N, Status: opt.PlanCompleted, Started: true}})
-		if s := m.State.Objective.Status; s != opt.ObjectiveCompleted {
-			t.Errorf("the objective is %s", s)
-		}
+		test.Is(t, "the objective", opt.ObjectiveCompleted, m.State.Objective.Status)
 	}
 }
 
@@ -130,9 +129,7 @@ func TestPlan_Handle_rewound(t *testing.T) {
 	if first.Kind != opt.SourceRewound || first.N != done || first.Epoch != 2 || m.State.Source() != plan(1)+"@2" {
 		t.Fatalf("the epoch begins with %s, epoch %d", first, first.Epoch)
 	}
-	if s := first.Plan.Tasks[0].State; s != opt.TaskInputRequired {
-		t.Errorf("the task was %s, want the state before the answer", s)
-	}
+	test.Is(t, "the task", opt.TaskInputRequired, first.Plan.Tasks[0].State)
 	d := got[1].Decision
 	if d == nil || d.N != 1 || d.Epoch != 2 || d.Previous != "" || m.State.Chain.Hash != d.Hash {
 		t.Errorf("decision %+v, chain %+v", d, m.State.Chain)
@@ -236,9 +233,7 @@ func TestObjective_Handle_planUnheard(t *testing.T) {
 	}
 	m.Handle(now, machine.ChildStarted{PlanID: plan(1), N: 1})
 	m.Handle(now, machine.ChildEnded{PlanID: plan(1), Report: &opt.Report{Under: 2, N: 1, Directive: 9000, Status: opt.PlanCompleted, Started: true}})
-	if s := m.State.Objective.Status; s != opt.ObjectiveCompleted {
-		t.Errorf("the objective is %s", s)
-	}
+	test.Is(t, "the objective", opt.ObjectiveCompleted, m.State.Objective.Status)
 }
 
 // An objective that was alone before a reset takes no turn from before it as its own, and asks for
@@ -292,14 +287,10 @@ func TestObjective_Handle_rewoundRest(t *testing.T) {
 		t.Fatalf("it wants %s while its plan waits", m.State.Turn.Want)
 	}
 	m.Handle(a2a.AtMillis(5000), machine.Rewound{})
-	if m.State.Turn.Want != machine.WantTurn {
-		t.Errorf("it wants %s though its plan may work again", m.State.Turn.Want)
-	}
+	test.Is(t, "it wants though its plan may work again", machine.WantTurn, m.State.Turn.Want)
 	waits.N, waits.Under, waits.Epoch, waits.Directive = 9000, 2, 2, m.State.Links[0].Directive.N
 	m.Handle(a2a.AtMillis(5001), machine.Reported{PlanID: plan(1), Report: waits})
-	if m.State.Turn.Want != machine.WantRest {
-		t.Errorf("it wants %s after the report of its plan", m.State.Turn.Want)
-	}
+	test.Is(t, "it wants after the report of its plan", machine.WantRest, m.State.Turn.Want)
 }
 
 // A plan that was reset after it had reported its end, and was ended by an operator then, gets that end
@@ -561,13 +552,9 @@ func TestObjective_ChildState_imprint(t *testing.T) {
 	if err == nil {
 		err = json.Unmarshal(data, &stored)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	stored.Links[0].Start.Name = "renamed"
-	if got := stored.ChildState(plan(1)).Imprint; got != before {
-		t.Errorf("the imprint of the stored plan is %s, want %s", got, before)
-	}
+	test.Is(t, "the imprint of the stored plan", before, stored.ChildState(plan(1)).Imprint)
 	stored.Links[0].Start.Tasks[0].Description = "another"
 	if got := stored.ChildState(plan(1)).Imprint; got == before {
 		t.Error("another plan has the same imprint")
@@ -606,9 +593,7 @@ func TestObjective_Handle_sameEpoch(t *testing.T) {
 func TestObjective_Handle_sameEpochOfARetry(t *testing.T) {
 	m, p := retriedIn(2)
 	m.Handle(a2a.AtMillis(5000), machine.Reported{PlanID: p.ID, Report: opt.Report{N: 9, Attempt: 2, Directive: 40, Under: 2, Status: opt.PlanFailed, Started: true}})
-	if p.Status != opt.PlanPending {
-		t.Errorf("the plan is %s by a report for an earlier run", p.Status)
-	}
+	test.Is(t, "the plan by a report for an earlier run", opt.PlanPending, p.Status)
 }
 
 // A plan has each message to the root task once, also if its objective was rewound and has got them in
@@ -621,9 +606,7 @@ func TestPlan_Handle_notesOfARewoundObjective(t *testing.T) {
 	m.Handle(now, machine.Directed{Directive: machine.Directive{N: 1, Notes: 2}, Notes: []a2a.Message{note("a"), note("b")}})
 	m.Handle(now, machine.Directed{Directive: machine.Directive{N: 1000, Echo: 1000, Epoch: 2}})
 	m.Handle(now, machine.Rewound{Done: m.State.N})
-	if n := m.State.Report.Notes; n != 0 {
-		t.Errorf("it reports %d notes of this run of the objective", n)
-	}
+	test.Is(t, "it reports notes of this run of the objective", 0, m.State.Report.Notes)
 	m.Handle(now, machine.Directed{Directive: machine.Directive{N: 1001, Echo: 1000, Epoch: 2, Notes: 2}, Notes: []a2a.Message{note("b"), note("c")}})
 	m.Handle(now, machine.Directed{Directive: machine.Directive{N: 1002, Echo: 1000, Epoch: 2, Notes: 3}, NotesFrom: 2, Notes: []a2a.Message{note("d")}})
 	ids := ""

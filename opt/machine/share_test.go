@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"longhaul/a2a"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/machine"
 )
@@ -193,9 +194,7 @@ func TestObjective_sharesRetry(t *testing.T) {
 		s.m.Handle(a2a.AtMillis(3000), machine.Loaded{Key: a.Key, Kept: kept})
 	}
 	s.want("p1 0 wait ?, p2 12")
-	if got := s.m.State.ChildState(plan(1)).Before.Output; got != 8 {
-		t.Errorf("the attempt before has used %d", got)
-	}
+	test.Is(t, "the attempt before has used", 8, s.m.State.ChildState(plan(1)).Before.Output)
 }
 
 // The budget of a plan counts what its attempts have used also when its objective had ended.
@@ -347,9 +346,7 @@ func TestObjective_sharesReplaced(t *testing.T) {
 		ObjectiveID: objectiveID, TaskID: m.State.Objective.RootID(), Begins: true, Message: a2a.Message{MessageID: "again"},
 	}})
 	s.report(2, 9, 0, ends, func(r *opt.Report) { r.Attempt = m.State.Objective.Plan(plan(2)).Run })
-	if got := s.directive(1).Spent.Output; got != 9 {
-		t.Errorf("p1 has heard of %d tokens", got)
-	}
+	test.Is(t, "p1 has heard of tokens", 9, s.directive(1).Spent.Output)
 }
 
 // A plan that asks for a raise of its own budget lets another one ask for that of the request.

@@ -2,11 +2,11 @@ package machine_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/a2a"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/machine"
 )
@@ -43,9 +43,7 @@ func TestPlan_WorkOf_streamed(t *testing.T) {
 		end(streams(id))
 		got = append(got, next())
 	}
-	if diff := cmp.Diff([][]string{nil, {"b"}, {"a", "b"}, {"a", "b"}}, got); diff != "" {
-		t.Errorf("streamed mismatch (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "streamed", [][]string{nil, {"b"}, {"a", "b"}, {"a", "b"}}, got)
 	end(machine.Ended{Failed: &machine.Failure{Code: "failed"}})
 	if m.Handle(a2a.AtMillis(3_600_000), machine.Begin{}); len(m.State.Work[task(1, 0)].Streamed) > 0 {
 		t.Error("the next attempt has streamed something")
@@ -86,8 +84,6 @@ func TestPlan_collectsBeforeGate(t *testing.T) {
 		for _, a := range m.State.Plan.Tasks[0].Artifacts {
 			got = append(got, a.ArtifactID)
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("rules %d: artifacts mismatch (-want +got):\n%s", rules, diff)
-		}
+		test.Equal(t, fmt.Sprintf("rules %d: artifacts", rules), want, got)
 	}
 }

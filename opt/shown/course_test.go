@@ -5,9 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/a2a"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/shown"
 )
@@ -58,9 +57,7 @@ func TestCourse(t *testing.T) {
 			{Kind: shown.LooksWorking, From: at(30), Until: at(32), Attempt: 1, End: shown.LooksFailed},
 		},
 	}
-	if diff := cmp.Diff(want, c.Tasks); diff != "" {
-		t.Errorf("spans (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "spans", want, c.Tasks)
 	if !c.Begun.Equal(at(0)) || !c.Ended.Equal(at(33)) || !c.Plans[plan].Equal(at(1)) || c.Seq != 12 {
 		t.Errorf("the course is %+v", c)
 	}
@@ -76,9 +73,7 @@ func TestCourse_ends(t *testing.T) {
 	plan := opt.PlanID(objective, 1)
 	task := opt.TaskID(plan, 0)
 	begun := []opt.Event{{Kind: opt.TaskMoved, At: at(0), PlanID: plan, TaskID: task, To: string(opt.TaskInputRequired)}}
-	if n := courseOf(begun...).Total(shown.LooksWaiting, at(7)); n != 7000 {
-		t.Errorf("a wait that lasts counts %d ms", n)
-	}
+	test.Is(t, "a wait that lasts counts ms", 7000, courseOf(begun...).Total(shown.LooksWaiting, at(7)))
 	for name, end := range map[string]opt.Event{
 		"a terminated plan":      {Kind: opt.PlanMoved, At: at(3), PlanID: plan, To: string(opt.PlanFailed), Reason: opt.Terminated},
 		"a terminated objective": {Kind: opt.ObjectiveMoved, At: at(3), To: string(opt.ObjectiveFailed), Reason: opt.Terminated},
@@ -112,9 +107,7 @@ func TestCourse_untaken(t *testing.T) {
 		{Kind: shown.LooksPending, From: at(16), Until: at(20), Attempt: 1, Untaken: true},
 		{Kind: shown.LooksWorking, From: at(20), Until: at(22), Attempt: 1, End: shown.LooksCompleted},
 	}
-	if diff := cmp.Diff(want, c.Tasks[task]); diff != "" {
-		t.Errorf("spans (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "spans", want, c.Tasks[task])
 }
 
 // A task that a quota holds back waits, from when it says so until it says that it works, or has ended.
@@ -134,7 +127,5 @@ func TestCourse_held(t *testing.T) {
 		{Kind: shown.LooksPending, From: at(1), Until: at(9), Attempt: 1, Text: "Since 5"},
 		{Kind: shown.LooksWorking, From: at(9), Attempt: 1},
 	}
-	if diff := cmp.Diff(want, c.Tasks[task]); diff != "" {
-		t.Errorf("spans (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "spans", want, c.Tasks[task])
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"longhaul/a2a"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/shown"
 )
@@ -63,10 +64,6 @@ func TestStage_Look(t *testing.T) {
 			t.Errorf("%s looks like %+v", s, look)
 		}
 	}
-	if got := shown.LookOf(&opt.Objective{Status: opt.ObjectiveSubmitted, QueuedAt: a2a.AtMillis(1)}).Word; got != "queued" {
-		t.Errorf("an objective in a queue is %s", got)
-	}
-	if got := shown.LookOfPlan(&opt.Plan{Status: opt.PlanWorking, Stopping: opt.Replanned, Paused: true}).Word; got != "stopping" {
-		t.Errorf("a plan that is being stopped is %s", got)
-	}
+	test.Is(t, "an objective in a queue", "queued", shown.LookOf(&opt.Objective{Status: opt.ObjectiveSubmitted, QueuedAt: a2a.AtMillis(1)}).Word)
+	test.Is(t, "a plan that is being stopped", "stopping", shown.LookOfPlan(&opt.Plan{Status: opt.PlanWorking, Stopping: opt.Replanned, Paused: true}).Word)
 }

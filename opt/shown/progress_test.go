@@ -4,8 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/shown"
 )
@@ -54,8 +53,6 @@ func TestProgressOf(t *testing.T) {
 		{"a plan that a client has ended", []*opt.Plan{plan("A", opt.PlanCompleted, done, pending), plan("B", opt.PlanWorking, working, pending)}, &shown.Progress{Text: "B, task 1 of 2", Percent: 50, Steps: 4}},
 	}
 	for _, tt := range tests {
-		if diff := cmp.Diff(tt.want, shown.ProgressOf(tt.plans)); diff != "" {
-			t.Errorf("%s: mismatch (-want +got):\n%s", tt.name, diff)
-		}
+		test.Equal(t, tt.name+":", tt.want, shown.ProgressOf(tt.plans))
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"longhaul/a2a"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/standing"
 )
@@ -81,9 +82,7 @@ func TestCondition(t *testing.T) {
 			t.Errorf("%s\nwant %s", got, want)
 		}
 	}
-	if got := standing.Condition([]json.RawMessage{nil}); got != "" {
-		t.Errorf("an object that is no JSON has the condition %s", got)
-	}
+	test.Is(t, "an object that is no JSON has the condition", "", standing.Condition([]json.RawMessage{nil}))
 }
 
 // Only the latest answers count: one that differs ends the row.

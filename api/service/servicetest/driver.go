@@ -282,18 +282,21 @@ func (d *driver) activity(r *run, a machine.Activity) {
 		}
 		r.end(a.Key, machine.Looked{Key: a.Key, By: by})
 	case machine.RunTask:
-		if d.cfg.Script == nil {
-			return
+		if d.cfg.Script != nil {
+			d.play(r, a)
 		}
-		work := r.m.(planHost).State.WorkOf(a)
-		play := d.cfg.Script(deepCopy(work))
-		d.stream(r, work, play.Chunks)
-		if play.Held != "" {
-			r.inbox = append(r.inbox, machine.Held{Key: a.Key, Text: play.Held})
-		}
-		if play.Outcome != nil {
-			r.end(a.Key, machine.Ended{Key: a.Key, Outcome: finished(work.TaskID, *play.Outcome)})
-		}
+	}
+}
+
+func (d *driver) play(r *run, a machine.Activity) {
+	work := r.m.(planHost).State.WorkOf(a)
+	play := d.cfg.Script(deepCopy(work))
+	d.stream(r, work, play.Chunks)
+	if play.Held != "" {
+		r.inbox = append(r.inbox, machine.Held{Key: a.Key, Text: play.Held})
+	}
+	if play.Outcome != nil {
+		r.end(a.Key, machine.Ended{Key: a.Key, Outcome: finished(work.TaskID, *play.Outcome)})
 	}
 }
 

@@ -22,6 +22,7 @@ import (
 	"longhaul/api/call"
 	"longhaul/internal/journal"
 	"longhaul/internal/seal"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/machine"
 	"longhaul/opt/shown"
@@ -90,21 +91,15 @@ var tables = sync.OnceValues(func() (*journal.Template, error) { return journal.
 func New(t testing.TB, cfg Config) *World {
 	t.Helper()
 	box, err := seal.New(make([]byte, 32))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	template, err := tables()
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	w := &World{
 		t: t, openings: map[string]opt.Opening{},
 		driver: &driver{cfg: cfg, now: Start, stoppedIDs: map[string]bool{}, runs: map[string]*run{}},
 	}
 	w.all, err = journal.Open(context.Background(), journal.Config{Sealer: box, Now: w.driver.Now, Template: template})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	t.Cleanup(func() {
 		if err := w.all.Close(); err != nil {
 			t.Errorf("close journal: %v", err)

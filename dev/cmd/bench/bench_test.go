@@ -10,6 +10,7 @@ import (
 
 	"longhaul/dev/e2e/harness"
 	"longhaul/internal/needs"
+	"longhaul/internal/test"
 )
 
 // The benchmark runs all of its parts at the smallest sizes and writes figures. It does
@@ -31,9 +32,7 @@ func testParts(t *testing.T, parts string, more ...string) {
 		t.Fatalf("bench: %v\n%s", err, out)
 	}
 	raw, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	var report struct {
 		CPUs    int
 		Figures []struct {
@@ -42,9 +41,7 @@ func testParts(t *testing.T, parts string, more ...string) {
 			Rounds                     int
 		}
 	}
-	if err := json.Unmarshal(raw, &report); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, json.Unmarshal(raw, &report))
 	found := map[string]int{}
 	for _, f := range report.Figures {
 		found[f.Part]++

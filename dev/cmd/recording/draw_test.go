@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"longhaul/internal/test"
 )
 
 func wellFormed(t *testing.T, text string) {
@@ -40,9 +42,7 @@ func TestDraw(t *testing.T) {
 			t.Errorf("%s is not in the picture", want)
 		}
 	}
-	if n := strings.Count(picture, `class="line"`); n != 5 {
-		t.Errorf("the picture has %d lines, want 5: one of two empty ones", n)
-	}
+	test.Is(t, "the picture lines", 5, strings.Count(picture, `class="line"`))
 }
 
 // A full screen scrolls, and the still picture has the end of the server on it.
@@ -54,9 +54,7 @@ func TestDraw_scrolls(t *testing.T) {
 	lines[rows+3].kind = killing
 	picture := draw(lines)
 	wellFormed(t, picture)
-	if n := strings.Count(picture, "% { transform"); n != rows+2 {
-		t.Errorf("%d positions, want %d", n, rows+2)
-	}
+	test.Is(t, "positions", rows+2, strings.Count(picture, "% { transform"))
 	for _, want := range []string{".screen { transform: translateY(-288px) }", "100% { transform: translateY(-468px) }"} {
 		if !strings.Contains(picture, want) {
 			t.Errorf("%s is not in the picture", want)
@@ -67,9 +65,7 @@ func TestDraw_scrolls(t *testing.T) {
 // The picture of README.md shows that the question outlives the server.
 func TestRecording(t *testing.T) {
 	text, err := os.ReadFile("../../../docs/pictures/recording.svg")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	picture := string(text)
 	wellFormed(t, picture)
 	_, after, killed := strings.Cut(picture, "kill -9")

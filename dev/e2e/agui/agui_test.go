@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 )
 
 const book = `name: asks
@@ -31,7 +32,7 @@ plans:
 // newSite returns a site with the work of book, which runs.
 func newSite(t *testing.T) (*harness.Site, *harness.Process) {
 	site := harness.NewSite(t, harness.Dev)
-	site.Env = []string{"LONGHAUL_PLAYBOOKS=" + harness.WriteFile(t, t.TempDir(), "book.yaml", book)}
+	site.Env = []string{"LONGHAUL_PLAYBOOKS=" + test.File(t, "book.yaml", book)}
 	return site, site.Start(harness.AllInOne)
 }
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 )
 
 const within = 60 * time.Second
@@ -120,9 +121,7 @@ func judge(t *testing.T, program string, recorded any) {
 	t.Helper()
 	dir := harness.NodeProgram(t, "js", filepath.Join("js", program), filepath.Join("js", "types.mjs"))
 	input, err := json.Marshal(recorded)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	cmd := exec.CommandContext(t.Context(), "node", filepath.Join(dir, program))
 	var complaints strings.Builder
 	cmd.Stdin, cmd.Stderr = bytes.NewReader(input), &complaints

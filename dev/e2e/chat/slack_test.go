@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 )
 
 // A slack is the double of Slack.
@@ -32,9 +33,7 @@ func (s slack) card(text string) map[string]string {
 			}
 		}
 	}
-	if err := json.Unmarshal([]byte(card.Body), &m); err != nil {
-		s.t.Fatal(err)
-	}
+	test.OK(s.t, json.Unmarshal([]byte(card.Body), &m))
 	out := map[string]string{}
 	for _, b := range m.Blocks {
 		for _, e := range b.Elements {

@@ -10,6 +10,7 @@ import (
 
 	"longhaul/dev/e2e/harness"
 	"longhaul/internal/chatapp/teamstest"
+	"longhaul/internal/test"
 )
 
 // A teams is the double of Microsoft Teams. It keeps what the judge gets.
@@ -78,9 +79,7 @@ func (s *teams) activity(account, name string, data, claims obj) request {
 	now := time.Now()
 	activity := s.Invoke(account, name, data, now)
 	raw, err := json.Marshal(activity)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	test.OK(s.t, err)
 	token := s.Token(now, claims)
 	s.tokens = append(s.tokens, obj{"activity": activity, "token": token, "valid": claims == nil})
 	return request{map[string]string{"Content-Type": "application/json", "Authorization": "Bearer " + token}, string(raw)}

@@ -2,15 +2,15 @@ package clients_test
 
 import (
 	"strings"
+
+	"longhaul/internal/test"
 )
 
 // After an approval the task continues.
 func (v *visit) accept() {
 	t := v.sent(message{Text: "approve Ship it?; say shipped"})
 	gate := v.gate(t.Status, "approval")
-	if t.Status.Text != "Ship it?" {
-		v.Errorf("the gate asks %q", t.Status.Text)
-	}
+	test.Is(v, "the gate asks", "Ship it?", t.Status.Text)
 	t = v.sent(decision(t.ID, gate, "accept"))
 	v.is(t, "completed")
 	v.made(t, "shipped")

@@ -8,6 +8,8 @@ import (
 
 	a2a03 "github.com/a2aproject/a2a-go/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"longhaul/internal/test"
 )
 
 // A hook is a push config as a peer sends or shows it.
@@ -46,17 +48,13 @@ func (v *visit) pushConfigs() {
 		mine.URL = url
 		want = hook{TaskID: t.ID, ID: "mine", URL: url, Scheme: "Basic"}
 		made, err := peer.putHook(v.ctx, mine)
-		if diff := cmp.Diff(want, made); diff != "" || err != nil {
-			v.Errorf("put (-want +got):\n%s%v", diff, err)
-		}
+		test.OK(v, err)
+		test.Equal(v, "put", want, made)
 		read, err := peer.hook(v.ctx, t.ID, "mine")
-		if diff := cmp.Diff(want, read); diff != "" || err != nil {
-			v.Errorf("get (-want +got):\n%s%v", diff, err)
-		}
+		test.OK(v, err)
+		test.Equal(v, "get", want, read)
 	}
-	if diff := cmp.Diff([]hook{first, want}, v.listed(peer, t.ID, 2)); diff != "" {
-		v.Errorf("list (-want +got):\n%s", diff)
-	}
+	test.Equal(v, "list", []hook{first, want}, v.listed(peer, t.ID, 2))
 	for _, id := range []string{"mine", "mine", first.ID} {
 		if err := peer.removeHook(v.ctx, t.ID, id); err != nil {
 			v.Errorf("remove %s: %v", id, err)

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/google/go-cmp/cmp"
+
+	"longhaul/internal/test"
 )
 
 // Every call about an unknown task fails with that error.
@@ -29,9 +31,7 @@ func (v *visit) over() {
 	_, err = v.peer.cancel(v.ctx, t.ID)
 	v.refused(err, errNotCancelable)
 	v.streamRefused(v.peer.stream(v.ctx, message{TaskID: t.ID, Text: "more"}), errUnsupported)
-	if diff := cmp.Diff(t, v.got(t.ID)); diff != "" {
-		v.Errorf("the task changed (-before +after):\n%s", diff)
-	}
+	test.Equal(v, "the task changed", t, v.got(t.ID))
 }
 
 // Invalid params are refused, and the task does not change.
@@ -54,9 +54,7 @@ func (v *visit) badParams() {
 	}
 	_, err = v.peer.send(v.ctx, decision(t.ID, gate+"0", "accept"))
 	v.refused(err, errUnsupported)
-	if diff := cmp.Diff(t, v.got(t.ID)); diff != "" {
-		v.Errorf("the task changed (-before +after):\n%s", diff)
-	}
+	test.Equal(v, "the task changed", t, v.got(t.ID))
 	v.made(v.sent(decision(t.ID, gate, "accept")), "shipped")
 }
 

@@ -6,6 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"longhaul/internal/test"
 )
 
 const optExtension = "https://github.com/zeroasterisk/a2a-opt/v1"
@@ -17,9 +19,7 @@ func (v *visit) card() {
 	if c.Name == "" || !c.Streaming || len(c.Skills) == 0 || !slices.Contains(c.Extensions, optExtension) {
 		v.Errorf("the card is %+v", c)
 	}
-	if diff := cmp.Diff(c, below); diff != "" {
-		v.Errorf("the cards differ (-root +endpoint):\n%s", diff)
-	}
+	test.Equal(v, "the cards differ", c, below)
 }
 
 // A send waits for the work by default and returns its result, over the binding
@@ -31,9 +31,7 @@ func (v *visit) send() {
 	}
 	v.is(t, "completed")
 	v.made(t, "hi")
-	if diff := cmp.Diff(v.got(t.ID), t); diff != "" {
-		v.Errorf("the task differs (-got +sent):\n%s", diff)
-	}
+	test.Equal(v, "the task differs", v.got(t.ID), t)
 }
 
 // A send that does not wait returns a task that has not ended.
@@ -58,12 +56,8 @@ func (v *visit) history() {
 		want   []said
 	}{{nil, all}, {&many, all}, {&one, all[2:]}, {&none, nil}} {
 		t, err := v.peer.get(v.ctx, t.ID, tc.length)
-		if err != nil {
-			v.Fatal(err)
-		}
-		if diff := cmp.Diff(tc.want, t.History, cmpopts.EquateEmpty()); diff != "" {
-			v.Errorf("the history differs (-want +got):\n%s", diff)
-		}
+		test.OK(v, err)
+		test.Equal(v, "the history differs", tc.want, t.History, cmpopts.EquateEmpty())
 	}
 	if t := v.sent(message{Text: "say brief", History: &none}); len(t.History) > 0 || t.Status.State != "completed" {
 		v.Errorf("a send that asked for no history got %+v", t)
@@ -96,9 +90,7 @@ func (v *visit) extension() {
 	}
 	p := v.dial(optExtension, "urn:example:unknown")
 	t, err := p.send(v.ctx, message{Text: "say x"})
-	if err != nil {
-		v.Fatal(err)
-	}
+	test.OK(v, err)
 	v.objective(p, t)
 	if t, err = p.get(v.ctx, t.ID, nil); err != nil {
 		v.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 )
 
 // The official JavaScript SDK verifies the card and the extended one with the published keys, and
@@ -19,9 +20,7 @@ func TestSignedCard(t *testing.T) {
 	_, keys := harness.Get(t, site.URL()+"/.well-known/jwks.json")
 	_, card := harness.Get(t, site.URL()+"/v1.0/.well-known/agent-card.json")
 	var extended json.RawMessage
-	if err := site.Client().With("Authorization", "Bearer "+key).Call(t.Context(), "GetExtendedAgentCard", map[string]any{}, &extended); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, site.Client().With("Authorization", "Bearer "+key).Call(t.Context(), "GetExtendedAgentCard", map[string]any{}, &extended))
 	verify := func(keys, card json.RawMessage) error {
 		return sdk.call(t.Context(), "verify", args{Keys: keys, Card: card}, new(json.RawMessage))
 	}

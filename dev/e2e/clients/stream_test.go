@@ -5,7 +5,7 @@ import (
 	"iter"
 	"strings"
 
-	"github.com/google/go-cmp/cmp"
+	"longhaul/internal/test"
 )
 
 const (
@@ -79,9 +79,7 @@ func (v *visit) subscribeWorking() {
 	if len(late) < 2 || len(late) > len(all) {
 		v.Fatalf("%d events for who came late, %d for who was there", len(late), len(all))
 	}
-	if diff := cmp.Diff(bare(all[len(all)-len(late)+1:]), bare(late[1:])); diff != "" {
-		v.Errorf("the events differ (-there +late):\n%s", diff)
-	}
+	test.Equal(v, "the events differ", bare(all[len(all)-len(late)+1:]), bare(late[1:]))
 }
 
 // bare returns events without the task that a library assembles.

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 )
 
 // sent sends a message and wants a task.
@@ -73,9 +73,7 @@ func (v *visit) is(t task, state string) {
 // made checks the texts of the artifacts of a task.
 func (v *visit) made(t task, texts ...string) {
 	v.Helper()
-	if diff := cmp.Diff(texts, madeBy(t)); diff != "" {
-		v.Errorf("the artifacts differ (-want +got):\n%s", diff)
-	}
+	test.Equal(v, "the artifacts differ", texts, madeBy(t))
 }
 
 func madeBy(t task) (out []string) {
@@ -154,9 +152,7 @@ func (v *visit) all(in iter.Seq2[event, error]) []event {
 		}
 	}
 	if whole := events[len(events)-1].Whole; whole != nil {
-		if diff := cmp.Diff(assembled(events), whole.Artifacts, cmpopts.EquateEmpty()); diff != "" {
-			v.Errorf("the library's artifacts differ from ours (-ours +theirs):\n%s", diff)
-		}
+		test.Equal(v, "the library's artifacts differ from ours", assembled(events), whole.Artifacts, cmpopts.EquateEmpty())
 	}
 	return events
 }
@@ -222,9 +218,7 @@ func (v *visit) went(events []event, want ...string) {
 // whole checks that the artifacts of a stream are the task's.
 func (v *visit) whole(events []event) {
 	v.Helper()
-	if diff := cmp.Diff(v.got(events[0].Task.ID).Artifacts, assembled(events), cmpopts.EquateEmpty()); diff != "" {
-		v.Errorf("the artifacts of the stream differ from the task's (-task +stream):\n%s", diff)
-	}
+	test.Equal(v, "the artifacts of the stream differ from the task's", v.got(events[0].Task.ID).Artifacts, assembled(events), cmpopts.EquateEmpty())
 }
 
 // A reading is a stream that is read in the background.

@@ -14,6 +14,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"longhaul/internal/test"
 )
 
 // An Authority signs certificates.
@@ -50,9 +52,7 @@ func (a *Authority) Issue(t testing.TB, name string) (cert, key string) {
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageServerAuth},
 	}, private)
 	der, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	base := filepath.Join(a.dir, fmt.Sprintf("%s-%d", name, a.issued))
 	store(t, base+".pem", "CERTIFICATE", signed)
 	store(t, base+".key", "PRIVATE KEY", der)
@@ -62,24 +62,18 @@ func (a *Authority) Issue(t testing.TB, name string) (cert, key string) {
 func (a *Authority) sign(t testing.TB, cert *x509.Certificate, key *ecdsa.PrivateKey) []byte {
 	t.Helper()
 	der, err := x509.CreateCertificate(rand.Reader, cert, a.cert, &key.PublicKey, a.key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return der
 }
 
 func newKey(t testing.TB) *ecdsa.PrivateKey {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return key
 }
 
 func store(t testing.TB, path, kind string, der []byte) {
 	t.Helper()
-	if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600))
 }

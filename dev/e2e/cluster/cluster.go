@@ -28,6 +28,7 @@ import (
 	"longhaul/dev/e2e/harness"
 	"longhaul/internal/needs"
 	"longhaul/internal/pgserver"
+	"longhaul/internal/test"
 )
 
 // A Cluster is a running Temporal.
@@ -60,9 +61,7 @@ func startPostgres(t testing.TB) *pgserver.Server {
 	t.Helper()
 	needs.Tools(t, "postgres")
 	server, err := pgserver.Start(t.Context(), "fsync=off", "max_connections=200")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Logf("the log of PostgreSQL: %s", server.Log())
@@ -92,9 +91,7 @@ func (c *Cluster) Namespace(t testing.TB, name string, retention time.Duration, 
 	_, err := c.admin.WorkflowService().RegisterNamespace(t.Context(), &workflowservice.RegisterNamespaceRequest{
 		Namespace: name, WorkflowExecutionRetentionPeriod: durationpb.New(retention),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	harness.Eventually(t, time.Minute, "namespace "+name+" is known", func() error {
 		_, err := c.Count(t, name, "")
 		return err
@@ -113,9 +110,7 @@ func (c *Cluster) AddAttributes(t testing.TB, namespace string, names ...string)
 		types[name] = enumspb.INDEXED_VALUE_TYPE_KEYWORD
 	}
 	_, err := c.admin.OperatorService().AddSearchAttributes(t.Context(), &operatorservice.AddSearchAttributesRequest{Namespace: namespace, SearchAttributes: types})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	harness.Eventually(t, time.Minute, "search attributes are known", func() error {
 		_, err := c.Count(t, namespace, strings.Join(names, " = 'x' AND ")+" = 'x'")
 		return err
@@ -134,9 +129,7 @@ func (c *Cluster) Terminate(t testing.TB, namespace, workflowID string) {
 	_, err := c.admin.WorkflowService().TerminateWorkflowExecution(t.Context(), &workflowservice.TerminateWorkflowExecutionRequest{
 		Namespace: namespace, WorkflowExecution: &commonpb.WorkflowExecution{WorkflowId: workflowID},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 }
 
 // Describe returns what a namespace is like.
@@ -149,9 +142,7 @@ func (c *Cluster) dial(t testing.TB) client.Client {
 	t.Helper()
 	certFile, keyFile := c.issuer.Issue(t, systemName)
 	pair, err := tls.LoadX509KeyPair(certFile, keyFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	roots := x509.NewCertPool()
 	pem, err := os.ReadFile(c.CA)
 	if err != nil || !roots.AppendCertsFromPEM(pem) {
@@ -159,9 +150,7 @@ func (c *Cluster) dial(t testing.TB) client.Client {
 	}
 	dialed, err := client.NewLazyClient(client.Options{HostPort: c.Addr, Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler)),
 		ConnectionOptions: client.ConnectionOptions{TLS: &tls.Config{RootCAs: roots, Certificates: []tls.Certificate{pair}}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	t.Cleanup(dialed.Close)
 	return dialed
 }

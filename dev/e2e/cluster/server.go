@@ -18,6 +18,7 @@ import (
 	"longhaul/dev/temporald/layout"
 	"longhaul/internal/freeport"
 	"longhaul/internal/pgserver"
+	"longhaul/internal/test"
 )
 
 // serverName is a name in the certificate of the server.
@@ -34,13 +35,9 @@ const (
 func (c *Cluster) startServer(t testing.TB, database *pgserver.Server) string {
 	t.Helper()
 	main, err := createDatabase(database, "temporal", mainSchema)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	visibility, err := createDatabase(database, "temporal_visibility", visibilitySchema)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	at := layout.Services{}
 	for _, name := range layout.Names {
 		at[name] = netip.MustParseAddrPort(harness.FreeAddr(t))
@@ -51,12 +48,8 @@ func (c *Cluster) startServer(t testing.TB, database *pgserver.Server) string {
 		temporal.WithAuthorizer(authorization.NewDefaultAuthorizer()),
 		temporal.WithClaimMapper(func(*config.Config) authorization.ClaimMapper { return c.roles }),
 	)...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
+	test.OK(t, server.Start())
 	t.Cleanup(func() {
 		if err := server.Stop(); err != nil {
 			t.Errorf("stop Temporal: %v", err)

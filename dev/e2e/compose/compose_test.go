@@ -17,6 +17,7 @@ import (
 
 	"longhaul/dev/e2e/harness"
 	"longhaul/dev/topology"
+	"longhaul/internal/test"
 )
 
 // limit bounds everything.
@@ -54,15 +55,13 @@ func TestTopology(t *testing.T) {
 	overGRPC(ctx, t, top.Addr("proxy", 7421))
 	readsWhole(ctx, t, proxy, "first")
 
-	if err := top.Scale(ctx, "worker", 2); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, top.Scale(ctx, "worker", 2))
 	top.Process("worker-1").Kill()
 	works(ctx, t, proxy, a, "other-worker")
 
 	// A process that ends by itself is started again, as Docker does.
 	survivor := top.Process("worker-2")
-	must(t, survivor.Signal(syscall.SIGKILL))
+	test.OK(t, survivor.Signal(syscall.SIGKILL))
 	harness.Eventually(t, time.Minute, "worker-2 runs again", func() error {
 		if survivor.Restarts() != 1 {
 			return fmt.Errorf("it was started again %d times", survivor.Restarts())
@@ -73,14 +72,14 @@ func TestTopology(t *testing.T) {
 	// The proxy uses the process that is left.
 	top.Process("api-a-1").Kill()
 	works(ctx, t, proxy, proxy, "one-api")
-	must(t, top.Process("api-a-1").Start(ctx))
+	test.OK(t, top.Process("api-a-1").Start(ctx))
 
 	for _, name := range []string{"postgres-1", "temporal-1"} {
 		top.Process(name).Kill()
 		if name == "temporal-1" {
 			reads(ctx, t, proxy)
 		}
-		must(t, top.Process(name).Start(ctx))
+		test.OK(t, top.Process(name).Start(ctx))
 		works(ctx, t, proxy, a, "after-"+name)
 	}
 	ends(t, top)
@@ -136,7 +135,7 @@ func reads(ctx context.Context, t *testing.T, proxy *harness.Client) {
 func readsWhole(ctx context.Context, t *testing.T, proxy *harness.Client, id string) {
 	t.Helper()
 	task, err := proxy.SendUntil(ctx, harness.Message{ID: id, Text: "x", Plan: harness.NewPlan("plan", "say one", "approve Go on?; say two")})
-	must(t, err)
+	test.OK(t, err)
 	var readers sync.WaitGroup
 	for range 4 {
 		readers.Go(func() {
@@ -162,7 +161,7 @@ func ends(t *testing.T, top *topology.Topology) {
 	if want := 6; len(pids) != want { // one worker was killed, and the others are one of each service
 		t.Errorf("%d processes run, want %d", len(pids), want)
 	}
-	must(t, top.Stop())
+	test.OK(t, top.Stop())
 	for _, pid := range pids {
 		if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
 			t.Errorf("process %d is left: %v", pid, err)
@@ -172,19 +171,10 @@ func ends(t *testing.T, top *topology.Topology) {
 		t.Errorf("%s is left: %v", top.Dir(), err)
 	}
 	links, err := filepath.Glob("/proc/[0-9]*/cwd") // children of processes, too
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	for _, link := range links {
 		if at, err := os.Readlink(link); err == nil && strings.HasPrefix(at, top.Dir()) {
 			t.Errorf("a process is left in %s: %s", at, link)
 		}
-	}
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

@@ -16,11 +16,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/dev/e2e/harness"
 	"longhaul/dev/topology"
 	"longhaul/internal/needs"
+	"longhaul/internal/test"
 )
 
 // within bounds each step of the day.
@@ -68,7 +67,7 @@ func install(t *testing.T) *day {
 	}))
 	t.Cleanup(service.Close)
 	books := filepath.Join(d.dir, "playbooks")
-	must(t, os.Mkdir(books, 0o700))
+	test.OK(t, os.Mkdir(books, 0o700))
 	d.playbook("build", "executor: shell, input: {command: build}")
 	api := []string{"LONGHAUL_ALLOW_ANYONE=false", "LONGHAUL_AUTH=keys", "LONGHAUL_PLAYBOOKS=" + books}
 	d.top = topology.Run(t.Context(), t, topology.Options{Scale: map[string]int{"worker": 3}, Env: map[string][]string{"api-a": api, "api-b": api, "worker": {
@@ -129,7 +128,7 @@ func (d *day) try(principal, document, command string, words ...string) (string,
 func (d *day) run(principal, document, command string, words ...string) string {
 	d.Helper()
 	out, err := d.try(principal, document, command, words...)
-	must(d.T, err)
+	test.OK(d.T, err)
 	d.Logf("%s\n%s", command, out)
 	return out
 }
@@ -198,7 +197,7 @@ func (d *day) reload() {
 		harness.Eventually(d, within, p.Name+" has read the playbooks", func() error { return d.logged(p, "Read the playbooks again") })
 	}
 	_, err := d.send("bob", "bill")
-	must(d.T, err)
+	test.OK(d.T, err)
 }
 
 func (d *day) loseWorker() {
@@ -217,12 +216,10 @@ func (d *day) loseWorker() {
 		}
 		return nil
 	})
-	must(d.T, workers[lost].Signal(syscall.SIGKILL))
+	test.OK(d.T, workers[lost].Signal(syscall.SIGKILL))
 	c.AwaitState(d, within, task.ID, "COMPLETED")
-	if n := len(builders()) - before; n != 2 {
-		d.Errorf("%d workers have built, want 2", n)
-	}
-	must(d.T, workers[lost].WaitHealthy(d.Context()))
+	test.Is(d, "workers have built", 2, len(builders())-before)
+	test.OK(d.T, workers[lost].WaitHealthy(d.Context()))
 }
 
 // upgrade replaces all processes in the order of the document, while a stream is followed.
@@ -233,19 +230,19 @@ func (d *day) upgrade() {
 	follower := c.Follow(d.Context(), task.ID, 0)
 	defer follower.Stop()
 	waiting, err := follower.UntilState(d.Context(), "INPUT_REQUIRED")
-	must(d.T, err)
+	test.OK(d.T, err)
 	d.run("", "deploy.md", "longhaul migrate")
 	for _, service := range []string{"worker", "api-a", "api-b"} {
 		for _, p := range d.top.Processes(service) {
-			must(d.T, p.Stop())
-			must(d.T, p.Start(d.Context()))
+			test.OK(d.T, p.Stop())
+			test.OK(d.T, p.Start(d.Context()))
 		}
 	}
 	d.run("lea", "quickstart.md", "longhaul answer GATE-ID accept", "GATE-ID", waiting.Gate().ID)
 	events, err := follower.Wait(d.Context())
-	must(d.T, err)
+	test.OK(d.T, err)
 	whole, err := c.All(d.Context(), task.ID, 0)
-	must(d.T, err)
+	test.OK(d.T, err)
 	if diff := harness.Differ(whole, events); diff != "" || follower.Resumes() == 0 {
 		d.Errorf("the stream, which was opened again %d times, differs: %s", follower.Resumes(), diff)
 	}
@@ -289,14 +286,12 @@ func (d *day) wait() {
 func (d *day) addUp() {
 	for range 2 {
 		_, err := d.send("ann", "bill")
-		must(d.T, err)
+		test.OK(d.T, err)
 	}
 	d.says("llm.md", "`longhaul costs` adds up\ncontexts, models or tenants")
 	got := strings.Fields(d.run("boss", "llm.md", "longhaul costs", "costs", "costs --by tenant"))
 	want := strings.Fields("OF INPUT OUTPUT COST  default 2,000 1,000 0.50  acme 1,000 500 0.25")
-	if diff := cmp.Diff(want, got); diff != "" {
-		d.Errorf("costs by tenant (-want +got):\n%s", diff)
-	}
+	test.Equal(d, "costs by tenant", want, got)
 	if out := d.run("bob", "llm.md", "longhaul costs"); strings.Count(out, "0.25") != 1 || strings.Contains(out, "0.5") {
 		d.Errorf("bob sees the costs\n%s", out)
 	}
@@ -331,7 +326,7 @@ func (d *day) fill() {
 		return nil
 	})
 	_, err := c.Get(d.Context(), works.ID)
-	must(d.T, err)
+	test.OK(d.T, err)
 	disk(1 << 30)
 	c.AwaitState(d, within, c.MustSendUntil(d.Context(), d, waits).ID, "COMPLETED")
 	c.AwaitState(d, within, works.ID, "COMPLETED")
@@ -340,20 +335,20 @@ func (d *day) fill() {
 // mount gives PostgreSQL a disk of its own, and returns what changes how much room is on it.
 func (d *day) mount() func(room int) {
 	disk, postgres := d.disk(), d.top.Process("postgres-1")
-	must(d.T, errors.Join(os.Mkdir(disk, 0o700), os.Chmod(filepath.Dir(d.dir), 0o755))) // PostgreSQL may run as another user
+	test.OK(d.T, errors.Join(os.Mkdir(disk, 0o700), os.Chmod(filepath.Dir(d.dir), 0o755))) // PostgreSQL may run as another user
 	if err := syscall.Mount("disk", disk, "tmpfs", 0, "size=2g"); err != nil {
 		needs.Missing(d, "the right to mount disks", err.Error())
 	}
-	must(d.T, postgres.Stop())
+	test.OK(d.T, postgres.Stop())
 	data := filepath.Join(d.top.Dir(), postgres.Name, "data")
 	if out, err := exec.CommandContext(d.Context(), "cp", "-a", data+"/.", disk).CombinedOutput(); err != nil {
 		d.Fatalf("%v: %s", err, out)
 	}
-	must(d.T, errors.Join(os.RemoveAll(data), os.Symlink(disk, data), postgres.Start(d.Context())))
+	test.OK(d.T, errors.Join(os.RemoveAll(data), os.Symlink(disk, data), postgres.Start(d.Context())))
 	return func(room int) {
 		harness.Eventually(d, within, "the disk has another size", func() error {
 			var now syscall.Statfs_t
-			must(d.T, syscall.Statfs(disk, &now))
+			test.OK(d.T, syscall.Statfs(disk, &now))
 			used := int(now.Blocks-now.Bfree) * int(now.Bsize)
 			return syscall.Mount("disk", disk, "tmpfs", syscall.MS_REMOUNT, fmt.Sprint("size=", used+room))
 		})

@@ -14,6 +14,8 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/protobuf/proto"
+
+	"longhaul/internal/test"
 )
 
 // overGRPC calls the API over gRPC at the address of the reverse proxy: a call, a stream,
@@ -21,8 +23,8 @@ import (
 func overGRPC(ctx context.Context, t *testing.T, addr string) {
 	t.Helper()
 	conn, err := grpc.NewClient(addr, grpc.WithTransportCredentials(insecure.NewCredentials()))
-	must(t, err)
-	defer func() { must(t, conn.Close()) }()
+	test.OK(t, err)
+	defer func() { test.OK(t, conn.Close()) }()
 	agent := a2apb.NewA2AServiceClient(conn)
 	ctx = metadata.AppendToOutgoingContext(ctx, "a2a-version", "1.0")
 	send := func(id, text string) *a2apb.SendMessageRequest {
@@ -32,17 +34,17 @@ func overGRPC(ctx context.Context, t *testing.T, addr string) {
 		}
 	}
 	answer, err := agent.SendMessage(ctx, send("grpc-1", "work 1s; say done"))
-	must(t, err)
+	test.OK(t, err)
 	id := answer.GetTask().GetId()
 	stream, err := agent.SubscribeToTask(ctx, &a2apb.SubscribeToTaskRequest{Id: id})
-	must(t, err)
+	test.OK(t, err)
 	var states []a2apb.TaskState
 	for {
 		event, err := stream.Recv()
 		if err == io.EOF {
 			break
 		}
-		must(t, err)
+		test.OK(t, err)
 		if s := event.GetStatusUpdate(); s != nil {
 			states = append(states, s.GetStatus().GetState())
 		}
@@ -54,12 +56,10 @@ func overGRPC(ctx context.Context, t *testing.T, addr string) {
 	// Contents that a proxy loses would be an empty message: the first would name no task, the
 	// second is empty by itself.
 	whole, err := proto.Marshal(&a2apb.GetTaskRequest{Id: id})
-	must(t, err)
+	test.OK(t, err)
 	var task a2apb.Task
 	raw(ctx, t, addr, "GetTask", whole, &task)
-	if task.GetId() != id {
-		t.Errorf("GetTask answers with task %q, want %q", task.GetId(), id)
-	}
+	test.Is(t, "GetTask answers with task", id, task.GetId())
 	var list a2apb.ListTasksResponse
 	raw(ctx, t, addr, "ListTasks", nil, &list)
 	if !slices.ContainsFunc(list.GetTasks(), func(listed *a2apb.Task) bool { return listed.GetId() == id }) {
@@ -73,18 +73,18 @@ func raw(ctx context.Context, t *testing.T, addr, method string, request []byte,
 	frame := binary.BigEndian.AppendUint32([]byte{0}, uint32(len(request)))
 	body := struct{ io.Reader }{bytes.NewReader(append(frame, request...))} // of unknown length, as in a stream
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+addr+"/lf.a2a.v1.A2AService/"+method, body)
-	must(t, err)
+	test.OK(t, err)
 	r.Header = http.Header{"Content-Type": {"application/grpc"}, "Te": {"trailers"}, "A2a-Version": {"1.0"}}
 	transport := &http.Transport{Protocols: &http.Protocols{}}
 	transport.Protocols.SetUnencryptedHTTP2(true)
 	defer transport.CloseIdleConnections()
 	res, err := transport.RoundTrip(r)
-	must(t, err)
+	test.OK(t, err)
 	defer func() { _ = res.Body.Close() }()
 	answer, err := io.ReadAll(res.Body)
-	must(t, err)
+	test.OK(t, err)
 	if status := res.Trailer.Get("Grpc-Status"); status != "0" || len(answer) < 5 {
 		t.Fatalf("%s answers %s, status %q %s", method, res.Status, status, res.Trailer.Get("Grpc-Message"))
 	}
-	must(t, proto.Unmarshal(answer[5:], into))
+	test.OK(t, proto.Unmarshal(answer[5:], into))
 }

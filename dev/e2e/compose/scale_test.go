@@ -10,6 +10,7 @@ import (
 
 	"longhaul/dev/e2e/harness"
 	"longhaul/dev/topology"
+	"longhaul/internal/test"
 )
 
 const (
@@ -36,7 +37,7 @@ func TestScale(t *testing.T) {
 	if busy := harness.MostAtOnce(harness.Tally(t, tally)); busy > slots {
 		t.Errorf("one worker ran %d tasks at a time, want at most %d", busy, slots)
 	}
-	must(t, top.Scale(ctx, "worker", 4))
+	test.OK(t, top.Scale(ctx, "worker", 4))
 	before := len(harness.Tally(t, tally))
 	four := run(ctx, t, c, "four", jobs)
 	if busy := harness.MostAtOnce(harness.Tally(t, tally)[before:]); busy <= 2*slots || busy > 4*slots {

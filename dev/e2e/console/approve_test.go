@@ -8,6 +8,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 )
 
 // A counted visit counts what a person does.
@@ -112,9 +113,7 @@ func testApproving(t *testing.T, o *office) {
 func (b *tab) refreshed() {
 	b.t.Helper()
 	before, err := eval[int](b, `fetched`)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	test.OK(b.t, err)
 	b.await(func() error {
 		if n, err := eval[int](b, `fetched`); err != nil || n == before {
 			return fmt.Errorf("the page was not fetched: %v", err)

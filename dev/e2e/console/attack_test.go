@@ -13,6 +13,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -108,9 +109,7 @@ func (o *office) askAbout(t *testing.T, name string, object []a2a.Part, more str
 	unique := strings.TrimPrefix(ref.ObjectiveID, "obj-")
 	other := unique[:len(unique)-6] + name
 	parts, err := json.Marshal(object)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	draft := regexp.MustCompile(`\[\{"text":"# Tea[^}]*\}\]`)
 	o.run(t, "obj-"+other, "plan-"+other+"-1")
 	o.record(t, ref.ObjectiveID, "obj-"+other, 0, func(events string) string {

@@ -17,6 +17,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"longhaul/internal/needs"
+	"longhaul/internal/test"
 )
 
 // startBrowser starts a browser without a window, which ends with the test.
@@ -24,9 +25,7 @@ func startBrowser(t *testing.T) context.Context {
 	t.Helper()
 	path := needs.Tool(t, "chromium")
 	profile, err := os.MkdirTemp("", "longhaul-browser-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	options := []chromedp.ExecAllocatorOption{chromedp.ExecPath(path), chromedp.UserDataDir(profile), chromedp.NoFirstRun, chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU}
 	for _, flag := range []string{"disable-quic", "disable-background-networking", "disable-component-update", "disable-sync", "disable-dev-shm-usage", "disable-background-timer-throttling", "disable-renderer-backgrounding", "disable-extensions", "hide-scrollbars"} {
 		options = append(options, chromedp.Flag(flag, true))

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 )
 
 // within is how long the browser may need for a step, on a machine that has much to do.
@@ -70,9 +71,7 @@ func openOffice(t *testing.T) *office {
 	t.Helper()
 	o := &office{t: t, keys: map[string]string{}}
 	playbooks, err := filepath.Abs("playbooks")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	o.site = harness.NewSite(t, harness.Dev, "--auth", "keys", "--playbooks", playbooks, "--reply-wait", "10s")
 	o.hire("ann", "--scopes", "all")
 	o.hire("bob", "--scopes", "all")
@@ -118,9 +117,7 @@ func (o *office) signIn(b *tab, name string) {
 func (o *office) pictures() string {
 	if o.dir == "" {
 		dir, err := os.MkdirTemp("", "longhaul-console-")
-		if err != nil {
-			o.t.Fatal(err)
-		}
+		test.OK(o.t, err)
 		o.dir = dir
 		o.t.Logf("The pictures are in %s", filepath.Clean(dir))
 	}

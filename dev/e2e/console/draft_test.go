@@ -10,6 +10,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 )
 
 // One person changes a plan that runs, in its graph: an optional task is skipped, a plan gets another
@@ -26,9 +27,7 @@ func testChanging(t *testing.T, o *office) {
 		plan("Serve", []string{"plan-0"}, say),
 		plan("Clean up", []string{"plan-0"}, harness.PlanTask{Name: "Wash"}, harness.PlanTask{Name: "Dry"}, harness.PlanTask{Name: "Store"}),
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	b := &countedVisit{tab: o.enter(t, "ann")}
 	b.resize(1280, 900)
 	b.open("/console/")

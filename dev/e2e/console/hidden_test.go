@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 )
 
 // watchStreams counts the streams that a page opens and closes.
@@ -83,9 +84,7 @@ func testNotices(t *testing.T, o *office) {
 func (b *tab) requests() int {
 	b.t.Helper()
 	n, err := eval[int](b, `asked + fetched`)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	test.OK(b.t, err)
 	return n
 }
 

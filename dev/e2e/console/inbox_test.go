@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 )
 
 // The inbox shows a new gate without a reload, and drops it once it was answered elsewhere.
@@ -70,9 +71,7 @@ func (o *office) ask(t *testing.T, id string, plan *harness.Plan) (task, gate st
 func (o *office) askAs(t *testing.T, who, id string, plan *harness.Plan) (task, gate string) {
 	t.Helper()
 	waiting, err := o.as(who).Send(t.Context(), harness.Message{ID: id, Text: id, Plan: plan, Wait: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	if waiting.Gate == nil {
 		t.Fatalf("%s does not wait at a gate: %s", id, waiting.Raw)
 	}

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp/kb"
+
+	"longhaul/internal/test"
 )
 
 // controls is a script that lists what the keyboard has to reach, in the order of the page.
@@ -36,9 +38,7 @@ func (b *tab) tabs() {
 	for range 2 * len(all) {
 		b.press(kb.Tab)
 		at, err := eval[[]string](b, focused)
-		if err != nil {
-			b.t.Fatal(err)
-		}
+		test.OK(b.t, err)
 		if at[0] == "-1" || slices.Contains(reached, at[0]) {
 			break
 		}

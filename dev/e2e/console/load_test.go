@@ -16,6 +16,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/dev/e2e/harness"
 	"longhaul/internal/journal"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/shown"
 )
@@ -109,9 +110,7 @@ func (o *office) copies(t *testing.T, id string, n int) {
 			return recordAs(t.Context(), j, "obj-"+other, time.Duration(i)*time.Minute, strings.ReplaceAll(text, unique, other))
 		})
 	}
-	if err := group.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, group.Wait())
 	t.Logf("%d copies of %s took %v", n, id, time.Since(began).Round(time.Millisecond))
 }
 
@@ -120,9 +119,7 @@ func (o *office) record(t *testing.T, id, other string, ago time.Duration, chang
 	t.Helper()
 	j, text := o.recorded(t, id)
 	defer j.Close()
-	if err := recordAs(t.Context(), j, other, ago, change(text)); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, recordAs(t.Context(), j, other, ago, change(text)))
 }
 
 // recorded opens the journal of the site, and returns the events of an objective in it as
@@ -130,17 +127,11 @@ func (o *office) record(t *testing.T, id, other string, ago time.Duration, chang
 func (o *office) recorded(t *testing.T, id string) (*journal.Journal, string) {
 	t.Helper()
 	j, err := journal.Open(t.Context(), journal.Config{Path: filepath.Join(o.site.Dir, "journal.db")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	events, err := j.Events(t.Context(), id, 0, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	text, err := json.Marshal(events)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return j, string(text)
 }
 

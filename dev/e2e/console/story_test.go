@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 )
 
 // From a request to its result: the plan before the start, the drawing that follows the
@@ -144,9 +145,7 @@ func testQuestions(t *testing.T, o *office) {
 // opened before another change says so.
 func testSteering(t *testing.T, o *office) {
 	task, err := o.as("ann").Send(t.Context(), harness.Message{ID: "steering", Text: "steering", Plan: harness.NewPlan("Steering", "work 4s", "approve Go on?")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	b := o.enter(t, "ann")
 	b.allow("status of 409")
 	path := "/console/objectives/" + task.ID
@@ -192,9 +191,7 @@ func testSteering(t *testing.T, o *office) {
 func (b *tab) revision() string {
 	b.t.Helper()
 	shown, err := eval[string](b, `document.querySelector("#change input[name=revision]").value`)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	test.OK(b.t, err)
 	return shown
 }
 
@@ -227,8 +224,6 @@ func testReader(t *testing.T, o *office) {
 func (o *office) order(b *tab, text string) {
 	b.t.Helper()
 	task, err := o.as("ann").Send(b.t.Context(), harness.Message{ID: strings.ReplaceAll(text, " ", "-"), Text: text})
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	test.OK(b.t, err)
 	b.open("/console/objectives/" + task.ID)
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 )
 
 // open opens a path of the site and waits until the page is loaded. The end of an earlier
@@ -159,9 +160,7 @@ func (b *tab) all(role string) (out []element, err error) {
 func (b *tab) names(role string) []string {
 	b.t.Helper()
 	all, err := b.all(role)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	test.OK(b.t, err)
 	var out []string
 	for _, e := range all {
 		out = append(out, e.name)

@@ -9,6 +9,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 )
 
 // watchLong is a script that notes the tasks of the page's thread that take longer than 50 ms,
@@ -36,9 +37,7 @@ func testTimeline(t *testing.T, o *office) {
 		plans = append(plans, plan)
 	}
 	task, err := o.as("ann").Send(t.Context(), harness.Message{ID: "timeline", Text: "timeline", Plans: plans})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	b := o.enter(t, "ann")
 	b.open("/console/objectives/" + task.ID)
 	b.sees("Part 9", "Step 49")

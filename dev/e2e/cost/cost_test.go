@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"longhaul/dev/e2e/cost"
+	"longhaul/internal/test"
 )
 
 // The cost of one objective of one plan with three tasks that do nothing, and of one with a
@@ -34,19 +35,13 @@ func (t total) within(most total) bool {
 
 func TestCost(t *testing.T) {
 	service, err := cost.StartService(t.Context(), t.TempDir(), "full")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	t.Cleanup(service.Stop)
 	bare, err := cost.StartBare(service.TemporalAddr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	t.Cleanup(bare.Stop)
 
-	if got := totalOf(measure(t, "bare Temporal", &bare.Log, bare.Once)); got != bareCost {
-		t.Errorf("bare Temporal: %+v, want %+v", got, bareCost)
-	}
+	test.Is(t, "bare Temporal", bareCost, totalOf(measure(t, "bare Temporal", &bare.Log, bare.Once)))
 	for _, part := range []struct {
 		name string
 		once func(context.Context) error

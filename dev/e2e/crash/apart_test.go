@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 )
 
 // apart starts Temporal, a worker and an API as separate processes, with short
@@ -36,9 +37,7 @@ func TestStopped_workers(t *testing.T) {
 	ctx := w.ctx()
 	plan := harness.NewPlan("plan", "say first", "approve Go on?; "+say(0))
 	f, err := w.begin(ctx, harness.Message{ID: id(0), Text: "x", Plan: plan}, completes(0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	if _, err := f.UntilState(ctx, "INPUT_REQUIRED"); err != nil {
 		t.Fatal(err)
 	}
@@ -87,9 +86,7 @@ func TestStopped_temporal(t *testing.T) {
 	ctx := w.ctx()
 	plan := harness.NewPlan("plan", "approve Go on?; "+say(0))
 	f, err := w.begin(ctx, harness.Message{ID: id(0), Text: "x", Plan: plan}, completes(0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	if _, err := f.UntilState(ctx, "INPUT_REQUIRED"); err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +98,7 @@ func TestStopped_temporal(t *testing.T) {
 	later := harness.Message{ID: "later", Text: "say later"}
 	reply := harness.Reply("reply", f.TaskID, task.Gate.ID, "accept")
 	wake := harness.Message{ID: "wake", Text: "say awake", ContextID: idle.ID}
-	for _, test := range []struct {
+	for _, tt := range []struct {
 		name string
 		call func() error
 	}{
@@ -112,8 +109,8 @@ func TestStopped_temporal(t *testing.T) {
 		{"objectives/create", func() error { _, err := w.c.CreateObjective(ctx, "lost"); return err }},
 		{"plans/create", func() error { _, err := w.c.CreatePlan(ctx, idle.ID, plan); return err }},
 	} {
-		if err := test.call(); !unavailable(err) {
-			t.Errorf("%s while Temporal is down: %v", test.name, err)
+		if err := tt.call(); !unavailable(err) {
+			t.Errorf("%s while Temporal is down: %v", tt.name, err)
 		}
 	}
 	if list, err := w.c.Objectives(ctx); err != nil || len(list) != 2 {
@@ -148,9 +145,7 @@ func (w *world) reads(taskID, state string) *harness.Task {
 		w.t.Fatalf("task %s: %+v, %v; want %s", taskID, task, err, state)
 	}
 	s, err := w.c.Subscribe(w.ctx(), taskID, harness.Fresh)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	test.OK(w.t, err)
 	defer s.Close()
 	e, err := s.Next()
 	if err != nil || e.State() != state {

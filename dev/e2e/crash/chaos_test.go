@@ -27,6 +27,7 @@ import (
 	"longhaul/dev/e2e/harness"
 	"longhaul/dev/topology"
 	"longhaul/internal/child"
+	"longhaul/internal/test"
 	"longhaul/internal/witness"
 )
 
@@ -48,9 +49,7 @@ func TestChaos(t *testing.T) {
 	var group sync.WaitGroup
 	group.Go(func() { chaos(ctx, t, w, top) })
 	kinds, err := chosen("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	w.play(ctx, &group, kinds, cmp.Or(*chaosObjectives, int(chaosFor.Seconds())), *chaosFor)
 	group.Wait()
 	steady(ctx, t, w.c)
@@ -103,9 +102,7 @@ func newTopology(ctx context.Context, t *testing.T) (*world, *topology.Topology)
 	w.tally = tally
 	w.temporal = func(t testing.TB) client.Client {
 		c, err := client.Dial(client.Options{HostPort: top.Addr("temporal", 7233), Namespace: "longhaul"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		return c
 	}
 	w.hire(func(name string) string {
@@ -152,7 +149,7 @@ func journalURL(top *topology.Topology) string {
 func openDatabase(t *testing.T, url string) *sql.DB {
 	t.Helper()
 	db, err := sql.Open("pgx", url)
-	must(t, err)
+	test.OK(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	return db
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 )
 
 // The clocks of the processes of a fleet differ by minutes, and jump.
@@ -67,7 +68,7 @@ func (l *life) jump(t *testing.T) {
 	dir, clocks := t.TempDir(), map[string]time.Duration{}
 	set := func(name string, ahead time.Duration) {
 		clocks[name] = ahead
-		must(t, os.Rename(harness.WriteFile(t, dir, "next", ahead.String()), filepath.Join(dir, name)))
+		test.OK(t, os.Rename(harness.WriteFile(t, dir, "next", ahead.String()), filepath.Join(dir, name)))
 	}
 	for _, m := range members {
 		set(m.name, firstClocks[m.name])
@@ -75,7 +76,7 @@ func (l *life) jump(t *testing.T) {
 	books := playbooks(t, quorum, soon, later)
 	roads, links := newMachineRoads(t), newLinkbox(t)
 	roads.addrs["api-1"] = harness.FreeAddr(t)
-	notices := harness.WriteFile(t, t.TempDir(), "notices.yaml", "channels:\n- {name: links, kind: webhook, url: \""+links.URL+"\", tenants: [default], principal: ann}\n")
+	notices := test.File(t, "notices.yaml", "channels:\n- {name: links, kind: webhook, url: \""+links.URL+"\", tenants: [default], principal: ann}\n")
 	f := newFleet(newWorld(t), roads, func(name string) []string {
 		return []string{
 			"CRASHABLE_CLOCK=" + filepath.Join(dir, name), books, "LONGHAUL_NOTICES=" + notices,

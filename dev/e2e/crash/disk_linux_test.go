@@ -14,6 +14,7 @@ import (
 
 	"longhaul/dev/e2e/harness"
 	"longhaul/dev/proof/power"
+	"longhaul/internal/test"
 )
 
 // A diskFault is one way in which some files of a disk fail for some seconds.
@@ -144,8 +145,8 @@ func (m *machine) heal(disk string) {
 	m.t.Helper()
 	m.disks[disk].Fail(nil)
 	if m.postgres != nil {
-		must(m.t, m.postgres.Kill())
-		must(m.t, m.postgres.Run(m.t.Context()))
+		test.OK(m.t, m.postgres.Kill())
+		test.OK(m.t, m.postgres.Run(m.t.Context()))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	failurepb "go.temporal.io/api/failure/v1"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 )
 
 // A worker gets a signal to stop in the middle of a task. It hands the task back: another
@@ -24,9 +25,7 @@ func TestDrain_worker(t *testing.T) {
 	}
 	plan := harness.NewPlan("plan", "say first", "work 4s; "+say(0))
 	f, err := w.begin(w.ctx(), harness.Message{ID: id(0), Text: "x", Plan: plan}, completes(0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	task := planTask(f.TaskID, 1, 1)
 	harness.Eventually(t, within, "the task is at work", func() error { return w.atWork(task) })
 	second := w.start(harness.Worker, "")
@@ -90,9 +89,7 @@ func (w *world) failures(task string) (all []string) {
 	history := c.GetWorkflowHistory(w.ctx(), planWorkflow(task), "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for history.HasNext() {
 		e, err := history.Next()
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		test.OK(w.t, err)
 		if e.GetActivityTaskScheduledEventAttributes().GetActivityId() == task {
 			ours[e.GetEventId()] = true
 		}

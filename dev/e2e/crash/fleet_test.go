@@ -16,6 +16,7 @@ import (
 	"longhaul/dev/e2e/harness"
 	"longhaul/internal/needs"
 	"longhaul/internal/pgserver"
+	"longhaul/internal/test"
 )
 
 // A fleet is an installation of processes of their own: Temporal, PostgreSQL, two workers and
@@ -73,20 +74,20 @@ func newFleet(w *world, r roads, env func(name string) []string, settings ...str
 	f := &fleet{t: t, w: w, temporal: w.site.TemporalAddr, roads: r, env: env, patience: 3 * time.Minute, running: map[string]*harness.Process{}, killed: map[int]time.Time{}}
 	var err error
 	f.postgres, err = pgserver.Start(t.Context(), append(settings, "fsync=off")...)
-	must(t, err)
+	test.OK(t, err)
 	t.Cleanup(func() {
 		for _, p := range w.site.Started() {
 			p.KillTree()
 		}
-		must(t, f.postgres.Close())
+		test.OK(t, f.postgres.Close())
 	})
-	must(t, f.postgres.Create(t.Context(), "journal"))
+	test.OK(t, f.postgres.Create(t.Context(), "journal"))
 	w.start(harness.Temporal, "")
 	w.site.Env = append(common(t), "LONGHAUL_JOURNAL="+f.postgres.URL("journal"), "LONGHAUL_SECRET_KEYS="+strings.Repeat("A", 43)+"=")
 	w.site.Run("migrate")
 	w.temporal = func(t testing.TB) client.Client {
 		c, err := client.Dial(client.Options{HostPort: f.temporal})
-		must(t, err)
+		test.OK(t, err)
 		return c
 	}
 	w.site.TemporalAddr = "" // each member has its own
@@ -135,7 +136,7 @@ func (f *fleet) endure(l *life, lasts time.Duration, fault func(ctx context.Cont
 	ctx, cancel := context.WithTimeout(f.t.Context(), lasts+f.patience)
 	defer cancel()
 	kinds, err := chosen(*proofClients)
-	must(f.t, err)
+	test.OK(f.t, err)
 	kinds = append(kinds, more...)
 	var group sync.WaitGroup
 	group.Go(func() { f.w.play(ctx, &group, kinds, max(2*len(kinds), int(lasts.Seconds())), lasts) })

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -26,7 +27,7 @@ func TestCrash_forkKeepsDecision(t *testing.T) {
 	for _, point := range []string{"engine-started:1", "accepted:1", "mid-record:1", "mid-record:2"} {
 		t.Run(point, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, "--playbooks", harness.WriteFile(t, t.TempDir(), "keep.yaml", keep))
+			w := newWorld(t, "--playbooks", test.File(t, "keep.yaml", keep))
 			p := w.start(harness.AllInOne, "")
 			f, err := w.begin(w.ctx(), harness.Message{ID: id(0), Text: "x"}, completes(0))
 			if err == nil {
@@ -35,9 +36,7 @@ func TestCrash_forkKeepsDecision(t *testing.T) {
 			if err == nil {
 				_, err = f.UntilState(w.ctx(), "COMPLETED")
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			test.OK(t, err)
 			then := w.decided(f.TaskID)
 			p.Stop()
 			p = w.start(harness.AllInOne, point)
@@ -66,8 +65,6 @@ func TestCrash_forkKeepsDecision(t *testing.T) {
 func (w *world) decided(id string) []opt.Decision {
 	w.t.Helper()
 	var page struct{ Decisions []opt.Decision }
-	if err := w.c.ReadPage(w.ctx(), http.MethodGet, "/v1/objectives/"+objectiveOf(id)+"/decisions", "", &page); err != nil {
-		w.t.Fatal(err)
-	}
+	test.OK(w.t, w.c.ReadPage(w.ctx(), http.MethodGet, "/v1/objectives/"+objectiveOf(id)+"/decisions", "", &page))
 	return slices.DeleteFunc(page.Decisions, func(d opt.Decision) bool { return !d.Closed })
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 )
 
 // A process kills itself while it makes a fork. The client repeats its call, and gets one fork, which
@@ -20,9 +21,7 @@ func TestCrash_fork(t *testing.T) {
 			if err == nil {
 				_, err = f.UntilState(w.ctx(), "INPUT_REQUIRED")
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			test.OK(t, err)
 			if _, err := w.fork(f.TaskID, true); err == nil {
 				t.Error("the process has answered")
 			}

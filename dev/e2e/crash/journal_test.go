@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 )
 
 // A journal is the content of the journal's file, with which streams are
@@ -52,9 +53,7 @@ func (e *event) at() time.Time {
 func openJournal(t *testing.T, site *harness.Site) *journal {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(site.Dir, "journal.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	defer db.Close()
 	return readJournal(t, db)
 }
@@ -63,28 +62,20 @@ func openJournal(t *testing.T, site *harness.Site) *journal {
 func readJournal(t *testing.T, db *sql.DB) *journal {
 	t.Helper()
 	rows, err := db.Query("SELECT objective_id, seq, doc FROM events ORDER BY objective_id, seq")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	defer rows.Close()
 	j := &journal{events: map[string][]event{}, ended: map[string]*event{}}
 	for rows.Next() {
 		var id, doc string
 		var e event
-		if err := rows.Scan(&id, &e.Seq, &doc); err != nil {
-			t.Fatal(err)
-		}
-		if err := json.Unmarshal([]byte(doc), &e); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, rows.Scan(&id, &e.Seq, &doc))
+		test.OK(t, json.Unmarshal([]byte(doc), &e))
 		j.events[id] = append(j.events[id], e)
 		if n := len(j.events[id]); e.Seq != int64(n) {
 			t.Errorf("%s: event %d has number %d", id, n, e.Seq)
 		}
 	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, rows.Err())
 	j.index(t)
 	return j
 }

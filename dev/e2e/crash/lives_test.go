@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 )
 
 var (
@@ -80,7 +81,7 @@ func (l *life) log(t *testing.T) {
 		return
 	}
 	line, err := json.Marshal(l)
-	must(t, err)
+	test.OK(t, err)
 	appendLine(t, *livesLog, line)
 }
 
@@ -92,7 +93,7 @@ func logSums(t *testing.T) {
 	sums := map[string]*life{}
 	for line := range strings.Lines(string(harness.ReadFile(t, *livesLog))) {
 		var l life
-		must(t, json.Unmarshal([]byte(line), &l))
+		test.OK(t, json.Unmarshal([]byte(line), &l))
 		sum := sums[l.Kind]
 		if sum == nil {
 			sum = &life{Kind: l.Kind}

@@ -16,6 +16,7 @@ import (
 	"longhaul/dev/proof/power"
 	"longhaul/internal/needs"
 	"longhaul/internal/pgserver"
+	"longhaul/internal/test"
 )
 
 // A machine has the disks of a site, which lose their power together.
@@ -50,15 +51,15 @@ func (m *machine) startPostgres(names power.Names, seed uint64) {
 	m.t.Helper()
 	needs.Tools(m.t, "postgres")
 	dir, err := os.MkdirTemp("", "longhaul-power-") // which another user may enter
-	must(m.t, err)
+	test.OK(m.t, err)
 	m.dirs = append(m.dirs, dir)
-	must(m.t, os.Chmod(dir, 0o711))
+	test.OK(m.t, os.Chmod(dir, 0o711))
 	data := filepath.Join(dir, "data")
 	m.disks["PostgreSQL"], m.mounts["PostgreSQL"] = power.In(m.t, names, seed, data)
 	m.postgres, err = pgserver.StartOn(m.t.Context(), data)
-	must(m.t, err)
+	test.OK(m.t, err)
 	m.disks["PostgreSQL"].SyncAll() // initdb syncs nothing
-	must(m.t, m.postgres.Create(m.t.Context(), "journal"))
+	test.OK(m.t, m.postgres.Create(m.t.Context(), "journal"))
 	m.w.site.Env = append(m.w.site.Env, "LONGHAUL_JOURNAL="+m.postgres.URL("journal"), "LONGHAUL_SECRET_KEYS="+strings.Repeat("A", 43)+"=")
 	m.w.site.Run("migrate")
 }
@@ -97,15 +98,15 @@ func (m *machine) cut(how power.Loss) {
 		p.Kill()
 	}
 	if m.postgres != nil {
-		must(m.t, m.postgres.Kill())
+		test.OK(m.t, m.postgres.Kill())
 	}
 	for name, mount := range m.mounts {
 		restored, err := mount.Restore(how)
-		must(m.t, err)
+		test.OK(m.t, err)
 		m.mounts[name] = restored
 	}
 	if m.postgres != nil {
-		must(m.t, m.postgres.Run(m.t.Context()))
+		test.OK(m.t, m.postgres.Run(m.t.Context()))
 	}
 }
 
@@ -131,7 +132,7 @@ func (m *machine) checkStopped(all streams) {
 	at := m.w.site.Dir
 	defer func() { m.w.site.Dir = at }()
 	m.w.site.Dir = filepath.Join(m.t.TempDir(), "data") // SQLite maps files, which must not be those of a disk of this process
-	must(m.t, os.CopyFS(m.w.site.Dir, os.DirFS(at)))
+	test.OK(m.t, os.CopyFS(m.w.site.Dir, os.DirFS(at)))
 	m.w.site.CheckFiles(m.t)
 	m.w.checkJournal(all, m.readJournal())
 }
@@ -157,7 +158,7 @@ func (m *machine) close() {
 		}
 	}
 	for _, dir := range m.dirs {
-		must(m.t, os.RemoveAll(dir))
+		test.OK(m.t, os.RemoveAll(dir))
 	}
 }
 

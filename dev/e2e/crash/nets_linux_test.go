@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"longhaul/internal/needs"
+	"longhaul/internal/test"
 )
 
 // Packets of the processes of a fleet vanish.
@@ -67,13 +68,13 @@ func newNetworks(t *testing.T) *networks {
 			needs.Missing(t, "the right to make network namespaces", err.Error())
 		}
 		t.Cleanup(func() { // with a namespace alone, its cable is gone only some time later
-			must(t, errors.Join(n.ip("link del NAME"), n.ip("netns del NAME")))
+			test.OK(t, errors.Join(n.ip("link del NAME"), n.ip("netns del NAME")))
 		})
 		for _, args := range []string{
 			"link add NAME type veth peer name eth0 netns NAME", "addr add HERE/30 dev NAME", "link set NAME up",
 			"-n NAME addr add THERE/30 dev eth0", "-n NAME link set eth0 up", "-n NAME link set lo up", "-n NAME route add default via HERE",
 		} {
-			must(t, n.ip(args))
+			test.OK(t, n.ip(args))
 		}
 		s.cables = append(s.cables, n)
 	}
@@ -106,10 +107,10 @@ func (s *networks) road(from, to, addr string) string {
 // own connection.
 func (s *networks) settings() []string {
 	f, err := os.CreateTemp("", "longhaul-hba-") // which another user may read
-	must(s.t, err)
-	s.t.Cleanup(func() { must(s.t, os.Remove(f.Name())) })
+	test.OK(s.t, err)
+	s.t.Cleanup(func() { test.OK(s.t, os.Remove(f.Name())) })
 	_, err = f.WriteString("local all all trust\nhost all all 127.0.0.1/32 trust\nhost all all 10.0.0.0/8 trust\n")
-	must(s.t, errors.Join(err, f.Chmod(0o644), f.Close()))
+	test.OK(s.t, errors.Join(err, f.Chmod(0o644), f.Close()))
 	return []string{"listen_addresses=*", "hba_file=" + f.Name()}
 }
 
@@ -120,13 +121,13 @@ func (s *networks) start(name string, launch func(addr string)) {
 	runtime.LockOSThread() // a namespace belongs to a thread, and a process begins in that of the thread that starts it
 	defer runtime.UnlockOSThread()
 	own, err := os.Open("/proc/thread-self/ns/net")
-	must(s.t, err)
+	test.OK(s.t, err)
 	defer own.Close()
 	other, err := os.Open("/run/netns/" + n.name)
-	must(s.t, err)
+	test.OK(s.t, err)
 	defer other.Close()
-	must(s.t, unix.Setns(int(other.Fd()), unix.CLONE_NEWNET))
-	defer func() { must(s.t, unix.Setns(int(own.Fd()), unix.CLONE_NEWNET)) }()
+	test.OK(s.t, unix.Setns(int(other.Fd()), unix.CLONE_NEWNET))
+	defer func() { test.OK(s.t, unix.Setns(int(own.Fd()), unix.CLONE_NEWNET)) }()
 	launch(n.there + ":7420")
 }
 
@@ -139,9 +140,9 @@ func (l *life) vanish(t *testing.T) {
 		i, way := r.IntN(len(members)), vanishings[r.IntN(len(vanishings))]
 		lasts := between(r, 500*time.Millisecond, time.Duration(l.pick(2500, 12000))*time.Millisecond)
 		t.Logf("%s for %v: %s", members[i].name, lasts, way.name)
-		must(t, s.cables[i].ip(way.begin))
+		test.OK(t, s.cables[i].ip(way.begin))
 		wait(ctx, lasts)
-		must(t, s.cables[i].ip(way.end))
+		test.OK(t, s.cables[i].ip(way.end))
 		wait(ctx, between(r, 0, time.Second))
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 )
 
 // Links between the processes of a fleet fail, one at a time.
@@ -57,7 +58,7 @@ func (s *links) open(from, to, ip, addr string) string {
 	s.t.Helper()
 	_, port, _ := strings.Cut(harness.FreeAddr(s.t), ":")
 	l := &link{name: from + " — " + to, proxy: toxiproxy.NewProxy(s.server, from+"-"+to, ip+":"+port, addr)}
-	must(s.t, l.proxy.Start())
+	test.OK(s.t, l.proxy.Start())
 	s.t.Cleanup(l.proxy.Stop)
 	s.all = append(s.all, l)
 	s.t.Logf("%s: %s for %s", l.name, l.proxy.Listen, addr)
@@ -89,7 +90,7 @@ func (s *links) change(what string, change func(ctx context.Context) error) {
 	go func() { done <- change(ctx) }()
 	select {
 	case err := <-done:
-		must(s.t, err)
+		test.OK(s.t, err)
 	case <-ctx.Done():
 		s.t.Fatalf("%s: the proxy does not take it within %v", what, changesWithin)
 	}

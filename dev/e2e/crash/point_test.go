@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 )
 
 // A process kills itself at a named point. The client, which may have got no
 // answer, repeats its call to the next process. Nothing is lost, and no task runs
 // twice whose end Temporal has recorded.
 func TestCrash_namedPoints(t *testing.T) {
-	for _, test := range []struct {
+	for _, tt := range []struct {
 		point    string
 		attempts map[string]int // at rounds of tasks, if the number is certain
 	}{
@@ -28,10 +29,10 @@ func TestCrash_namedPoints(t *testing.T) {
 		{point: "end-before-record", attempts: map[string]int{"1-0:1": 1, "1-1:1": 1, "1-2:1": 1, "1-2:2": 1}},
 		{point: "streamed:1", attempts: map[string]int{"1-0:1": 1, "1-1:1": 2}},
 	} {
-		t.Run(test.point, func(t *testing.T) {
+		t.Run(tt.point, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			p := w.start(harness.AllInOne, test.point)
+			p := w.start(harness.AllInOne, tt.point)
 			var client sync.WaitGroup
 			client.Go(func() {
 				plan := harness.NewPlan("plan", "work 10ms", "stream 4 80ms", "approve Go on?; "+say(0))
@@ -57,7 +58,7 @@ func TestCrash_namedPoints(t *testing.T) {
 			}
 			p.Stop()
 			w.checkStopped(all)
-			w.checkAttempts(test.attempts)
+			w.checkAttempts(tt.attempts)
 		})
 	}
 }
@@ -141,9 +142,7 @@ func TestCrash_afterReply(t *testing.T) {
 	p := w.start(harness.AllInOne, "")
 	plan := harness.NewPlan("plan", "approve One?; approve Two?; "+say(0))
 	f, err := w.begin(w.ctx(), harness.Message{ID: id(0), Text: "x", Plan: plan}, completes(0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	for n := range 2 {
 		if _, err := f.Until(w.ctx(), func(e harness.Event) bool {
 			return e.Gate() != nil && strings.HasSuffix(e.Gate().ID, ":"+string(rune('1'+n)))
@@ -152,9 +151,7 @@ func TestCrash_afterReply(t *testing.T) {
 		}
 		p.Kill()
 		p = w.start(harness.AllInOne, "")
-		if err := w.answer(w.ctx(), f, planTask(f.TaskID, 1, 0), n+1, decide("accept")); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, w.answer(w.ctx(), f, planTask(f.TaskID, 1, 0), n+1, decide("accept")))
 		p.Kill()
 		p = w.start(harness.AllInOne, "")
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 )
 
 var (
@@ -24,12 +25,10 @@ var (
 func TestProof(t *testing.T) {
 	const lasts = 12 * time.Second
 	kinds, err := chosen(*proofClients)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), *proofWithin)
 	defer cancel()
-	w := newWorld(t, "--auth", "keys", "--rate-limit", "0", "--playbooks", harness.WriteFile(t, t.TempDir(), "quorum.yaml", quorum),
+	w := newWorld(t, "--auth", "keys", "--rate-limit", "0", "--playbooks", test.File(t, "quorum.yaml", quorum),
 		"--allow-private-egress", "--push-transitions", "all")
 	w.push, w.patience = newDesk(t), min(within, *proofWithin)
 	w.hire(func(name string) string { return w.site.Key(name, "--scopes", "all") })

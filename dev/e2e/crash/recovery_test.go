@@ -13,6 +13,7 @@ import (
 	"longhaul/dev/e2e/harness"
 	"longhaul/internal/needs"
 	"longhaul/internal/pgserver"
+	"longhaul/internal/test"
 )
 
 var kills = flag.Int("kills", 3, "of the process, in the tests of lost workers")
@@ -92,17 +93,13 @@ func onPostgres(t *testing.T, site *harness.Site) (read func() *journal) {
 		t.Cleanup(func() { _ = server.Close() })
 		err = server.Create(t.Context(), "journal")
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	url := server.URL("journal")
 	site.Env = append(site.Env, "LONGHAUL_JOURNAL="+url, "LONGHAUL_SECRET_KEYS="+strings.Repeat("A", 43)+"=")
 	site.Run("migrate")
 	return func() *journal {
 		db, err := sql.Open("pgx", url)
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		defer db.Close()
 		return readJournal(t, db)
 	}
@@ -147,18 +144,16 @@ func TestPaused_worker(t *testing.T) {
 			}
 			plan := harness.NewPlan("plan", "work 15s", say(0))
 			f, err := w.begin(w.ctx(), harness.Message{ID: id(0), Text: "x", Plan: plan}, completes(0))
-			if err != nil {
-				t.Fatal(err)
-			}
+			test.OK(t, err)
 			first := w.awaitTries(planTask(f.TaskID, 1, 0)+":1", 1)[0]
 			worker := running[first.PID]
-			must(t, worker.Signal(syscall.SIGSTOP))
+			test.OK(t, worker.Signal(syscall.SIGSTOP))
 			if tt.silent > 0 {
 				worker.AwaitEnd(tt.silent)
 			} else {
 				w.awaitTries(planTask(f.TaskID, 1, 0)+":1", 2)
 			}
-			must(t, worker.Signal(syscall.SIGCONT))
+			test.OK(t, worker.Signal(syscall.SIGCONT))
 			all := w.settle()
 			for _, command := range []string{harness.Worker, harness.API, harness.Temporal} {
 				for _, p := range running {
@@ -186,11 +181,4 @@ func (w *world) awaitTries(key string, n int) (r harness.Round) {
 		return err
 	})
 	return r
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

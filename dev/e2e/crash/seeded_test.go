@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 )
 
 var (
@@ -90,9 +91,7 @@ func TestSeededBugs(t *testing.T) {
 		})
 	}
 	t.Run("none", func(t *testing.T) {
-		if seen := (bug{}).proved(t, program); seen != "" {
-			t.Errorf("noticed without a bug: %s", seen)
-		}
+		test.Is(t, "noticed without a bug", "", (bug{}).proved(t, program))
 	})
 }
 
@@ -128,9 +127,7 @@ func plant(t *testing.T, some []bug) map[string]string {
 func (b bug) path(t *testing.T) string {
 	t.Helper()
 	path, err := filepath.Abs(filepath.Join("../../..", b.file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return path
 }
 
@@ -143,9 +140,7 @@ func build(t *testing.T, files map[string]string) string {
 		overlay["Replace"][path] = harness.WriteFile(t, dir, strings.ReplaceAll(path, string(filepath.Separator), "_"), text)
 	}
 	replace, err := json.Marshal(overlay)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	program := filepath.Join(dir, "crashable")
 	cmd := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-s -w", "-overlay", harness.WriteFile(t, dir, "overlay.json", string(replace)), "-o", program, harness.Crashable)
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -162,9 +157,7 @@ func (b bug) proved(t *testing.T, program string) string {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	cmd := exec.CommandContext(ctx, self, "-test.run=^TestProof$", "-test.timeout=9m", "-within=100s", "-crashable="+program, "-clients="+b.clients)
 	cmd.Env = append(os.Environ(), "PLANTED="+b.name)
 	out, err := cmd.CombinedOutput()

@@ -14,6 +14,7 @@ import (
 
 	"longhaul/dev/binary"
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 	"longhaul/workflows"
 )
 
@@ -32,7 +33,7 @@ func (l *life) versions(t *testing.T, present string) (old, young version) {
 		return version{"present", present}, version{"next", next(t)}
 	}
 	built, err := binary.At(*oldCommit, harness.Crashable)
-	must(t, err)
+	test.OK(t, err)
 	return version{"old", built}, version{"present", present}
 }
 
@@ -101,15 +102,15 @@ func (d *deployment) approve(n int, v version) {
 	ctx := d.w.ctx()
 	plan := harness.NewPlan("plan", "say first", "approve Go on?; "+say(n))
 	f, err := d.w.begin(ctx, harness.Message{ID: id(n), Text: "handed over", Plan: plan}, completes(n))
-	must(d.t, err)
+	test.OK(d.t, err)
 	if v == d.from { // old workers shall find it begun
 		_, err = f.UntilState(ctx, "INPUT_REQUIRED")
-		must(d.t, err)
+		test.OK(d.t, err)
 	}
 	d.replaceAll(harness.Worker, v)
-	must(d.t, d.w.answer(ctx, f, planTask(f.TaskID, 1, 1), 1, decide("accept")))
+	test.OK(d.t, d.w.answer(ctx, f, planTask(f.TaskID, 1, 1), 1, decide("accept")))
 	_, err = f.UntilState(ctx, "COMPLETED")
-	must(d.t, err)
+	test.OK(d.t, err)
 }
 
 // refuseSoon starts a run that is too new for all workers, and waits until it was refused several times. If they did
@@ -120,7 +121,7 @@ func (d *deployment) refuseSoon() {
 	defer c.Close()
 	ctx, o := d.w.ctx(), client.StartWorkflowOptions{ID: "too new", TaskQueue: workflows.TaskQueue, WorkflowTaskTimeout: 2 * time.Minute}
 	_, err := c.ExecuteWorkflow(ctx, o, workflows.Context, workflows.ContextInput{Tenant: "default", ContextID: "too new", Rules: 1 << 20})
-	must(d.t, err)
+	test.OK(d.t, err)
 	harness.Eventually(d.t, within, "a workflow is refused", func() error {
 		w, err := c.DescribeWorkflowExecution(ctx, o.ID, "")
 		if n := w.GetPendingWorkflowTask().GetAttempt(); err == nil && n < 4 {
@@ -128,7 +129,7 @@ func (d *deployment) refuseSoon() {
 		}
 		return err
 	})
-	must(d.t, c.TerminateWorkflow(ctx, o.ID, "", "It is too new."))
+	test.OK(d.t, c.TerminateWorkflow(ctx, o.ID, "", "It is too new."))
 }
 
 // replaceAll gives a version to all members that run a command.
@@ -160,7 +161,7 @@ func (d *deployment) step(r *rand.Rand) {
 	}
 	m := d.left[0]
 	if r.IntN(2) == 0 {
-		must(d.t, d.running[m.name].Process.Stop(syscall.SIGTERM, time.Minute))
+		test.OK(d.t, d.running[m.name].Process.Stop(syscall.SIGTERM, time.Minute))
 	}
 	d.replace(m, d.to)
 	if d.left = d.left[1:]; len(d.left) == 0 {

@@ -6,6 +6,8 @@ import (
 	"os"
 	"testing"
 	"time"
+
+	"longhaul/internal/test"
 )
 
 var sumsFile = flag.String("sums", "", "file to which each run that passes adds a line: seconds, operations that were checked, and the name of the test")
@@ -23,8 +25,8 @@ func (w *world) addUp() {
 func appendLine(t *testing.T, path string, line []byte) {
 	t.Helper()
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	must(t, err)
+	test.OK(t, err)
 	_, err = f.Write(append(line, '\n'))
-	must(t, err)
-	must(t, f.Close())
+	test.OK(t, err)
+	test.OK(t, f.Close())
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 )
 
 // heartbeat is the time without a heartbeat after which Temporal treats a worker
@@ -24,9 +25,7 @@ func checkTally(t *testing.T, path string, j *journal, behind time.Duration) {
 	again, unrecorded := 0, 0
 	for key, r := range rounds {
 		task, round, err := harness.SplitKey(key)
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		var last *harness.Attempt
 		for _, a := range r {
 			if last != nil {
@@ -34,9 +33,7 @@ func checkTally(t *testing.T, path string, j *journal, behind time.Duration) {
 				if last.Unrecorded {
 					unrecorded++
 				}
-				if problem := needless(last, a); problem != "" {
-					t.Errorf("%s: %s", key, problem)
-				}
+				test.Is(t, key, "", needless(last, a))
 			}
 			last = a
 		}
@@ -91,7 +88,7 @@ func needless(last, a *harness.Attempt) string {
 
 func TestNeedless(t *testing.T) {
 	begin := "task-1-0:1 1 7 1000000000 begin 1\ntask-1-0:1 1 7 2000000000 end 1\n"
-	for name, test := range map[string]struct {
+	for name, tt := range map[string]struct {
 		lines string
 		ok    bool
 	}{
@@ -106,11 +103,11 @@ func TestNeedless(t *testing.T) {
 		"by programs without tries":              {strings.ReplaceAll(begin, " 1\n", "\n") + "task-1-0:1 1 7 3000000000 begin\n", false},
 		"by programs without tries, after hours": {strings.ReplaceAll(begin, " 1\n", "\n") + "task-1-0:1 1 7 99000000000000 begin\n", true},
 	} {
-		r := harness.Rounds(harness.Tally(t, harness.WriteFile(t, t.TempDir(), "tally", test.lines)))["task-1-0:1"]
+		r := harness.Rounds(harness.Tally(t, test.File(t, "tally", tt.lines)))["task-1-0:1"]
 		if len(r) != 2 {
 			t.Fatalf("%s: %d attempts", name, len(r))
 		}
-		if got := needless(r[0], r[1]); (got == "") != test.ok {
+		if got := needless(r[0], r[1]); (got == "") != tt.ok {
 			t.Errorf("%s: %q", name, got)
 		}
 	}

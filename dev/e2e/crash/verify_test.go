@@ -9,9 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 	"longhaul/internal/witness"
 	"longhaul/opt"
 )
@@ -92,9 +91,7 @@ func (w *world) listed() {
 	begun, of, token := time.Now(), map[string]witness.Found{}, ""
 	for {
 		page, err := w.c.List(w.ctx(), map[string]any{"pageSize": 100, "historyLength": 100, "pageToken": token})
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		test.OK(w.t, err)
 		for _, task := range page.Tasks {
 			if len(task.History) > 0 && objectiveOf(task.ID) == task.ID {
 				of[task.History[0]] = append(of[task.History[0]], task.ID)
@@ -167,9 +164,7 @@ func (w *world) checkJournal(all streams, j *journal) {
 	w.t.Helper()
 	for taskID, events := range all {
 		visible := j.visible(objectiveOf(taskID), taskID)
-		if diff := cmp.Diff(visible, numbers(events, visible)); diff != "" {
-			w.t.Errorf("%s: the stream does not show what the journal has (-journal +stream):\n%s", taskID, diff)
-		}
+		test.Equal(w.t, taskID+": the stream does not show what the journal has", visible, numbers(events, visible))
 	}
 	checkTally(w.t, w.tally, j, w.behind)
 }
@@ -189,9 +184,7 @@ func objectiveOf(taskID string) string {
 func (w *world) objectives() {
 	w.t.Helper()
 	list, err := w.c.Objectives(w.ctx())
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	test.OK(w.t, err)
 	scheduled := 0
 	for _, o := range list {
 		switch {

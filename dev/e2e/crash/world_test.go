@@ -16,6 +16,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 	"longhaul/internal/witness"
 )
 
@@ -220,9 +221,7 @@ func (w *world) workflows(kind string) (all, running, renewed int64) {
 	defer c.Close()
 	count := func(query string) int64 {
 		n, err := c.CountWorkflow(w.ctx(), &workflowservice.CountWorkflowExecutionsRequest{Query: query})
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		test.OK(w.t, err)
 		return n.GetCount()
 	}
 	kind = "WorkflowType = '" + kind + "'"

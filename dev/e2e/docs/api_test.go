@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 )
 
 // An example is a request of a document, with its answer.
@@ -74,18 +75,14 @@ func (r reader) send(t *testing.T, text string) []any {
 	lines := strings.Split(head, "\n")
 	verb, path, _ := strings.Cut(lines[0], " ")
 	req, err := http.NewRequestWithContext(t.Context(), verb, r.url+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	req.Header.Set("Content-Type", "application/json")
 	for _, line := range lines[1:] {
 		name, value, _ := strings.Cut(line, ": ")
 		req.Header.Set(name, value)
 	}
 	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	defer func() { _ = res.Body.Close() }()
 	var out []any
 	read := func(data []byte) {
@@ -97,9 +94,7 @@ func (r reader) send(t *testing.T, text string) []any {
 	}
 	if !strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream") {
 		data, err := io.ReadAll(res.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		read(data)
 		return out
 	}
@@ -213,9 +208,7 @@ func TestReader_match(t *testing.T) {
 	}
 	for _, tt := range tests {
 		var want, got any
-		if err := errors.Join(json.Unmarshal([]byte(tt.want), &want), json.Unmarshal([]byte(tt.got), &got)); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, errors.Join(json.Unmarshal([]byte(tt.want), &want), json.Unmarshal([]byte(tt.got), &got)))
 		if d := (reader{names: map[string]string{}}).match("it", want, got); (d == "") != tt.ok {
 			t.Errorf("%s of %s: %q", tt.want, tt.got, d)
 		}

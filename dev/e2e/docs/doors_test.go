@@ -19,6 +19,7 @@ import (
 
 	"longhaul/dev/e2e/harness"
 	"longhaul/internal/chatapp/teamstest"
+	"longhaul/internal/test"
 )
 
 const (
@@ -152,9 +153,7 @@ func runHost(t *testing.T, file string) {
 			Env     map[string]string
 		} `json:"mcpServers"`
 	}
-	if err := json.Unmarshal([]byte(file), &host); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, json.Unmarshal([]byte(file), &host))
 	server := host.Servers["longhaul"]
 	if server.Command != "longhaul" {
 		t.Fatalf("the server is %+v", server)

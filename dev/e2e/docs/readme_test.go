@@ -15,6 +15,7 @@ import (
 
 	"longhaul/dev/e2e/harness"
 	"longhaul/internal/needs"
+	"longhaul/internal/test"
 )
 
 // section returns the commands of a section of README.md.
@@ -67,26 +68,18 @@ type shell struct {
 func newShell(t *testing.T) *shell {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.Symlink(harness.Build(t, harness.Dev), dir+"/program"); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, os.Symlink(harness.Build(t, harness.Dev), dir+"/program"))
 	addr := harness.FreeAddr(t)
 	cmd := exec.Command("bash")
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "LONGHAUL_ADDR="+addr, "LONGHAUL_URL=http://"+addr, "LONGHAUL_TEMPORAL_UI_ADDR=", "COLUMNS=200")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	cmd.Stderr = cmd.Stdout
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // the shell and the server
 		_ = cmd.Wait()

@@ -2,16 +2,16 @@ package doors_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/dev/e2e/harness"
 	"longhaul/internal/needs"
+	"longhaul/internal/test"
 )
 
 // Why a scenario of the suite cannot pass.
@@ -77,15 +77,13 @@ func TestConformance(t *testing.T) {
 		needs.Missing(t, "Node.js 22", "this test runs Node.js 22, which npm has not installed: "+err.Error()+"\n"+string(out))
 	}
 	site := harness.NewSite(t, harness.Dev)
-	site.Env = []string{"LONGHAUL_PLAYBOOKS=" + harness.WriteFile(t, t.TempDir(), "failing.yaml", failing)}
+	site.Env = []string{"LONGHAUL_PLAYBOOKS=" + test.File(t, "failing.yaml", failing)}
 	site.Start(harness.AllInOne)
 	results := t.TempDir()
 	suite := filepath.Join(packages, "@modelcontextprotocol", "conformance", "dist", "index.js")
 	printed, _ := exec.CommandContext(t.Context(), node, suite, "server", "--url", site.URL()+"/mcp", "--suite", "all", "--output-dir", results).CombinedOutput() // fails, as scenarios do
 	dirs, err := os.ReadDir(results)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	got, want := map[string]bool{}, map[string]bool{}
 	for _, d := range dirs {
 		if name := scenarioDir.FindStringSubmatch(d.Name()); name != nil {
@@ -95,9 +93,7 @@ func TestConformance(t *testing.T) {
 	for name, why := range scenarios {
 		want[name] = why == passes
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("scenarios that pass (-want +got):\n%s\n%s", diff, printed)
-	}
+	test.Equal(t, fmt.Sprintf("scenarios that pass\n%s", printed), want, got)
 }
 
 // passed reports whether the checks of a scenario have passed, at least one of them, and without a warning.

@@ -26,6 +26,7 @@ import (
 	"longhaul/internal/chatapp"
 	"longhaul/internal/chatapp/teamstest"
 	"longhaul/internal/signing"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/outbox"
 )
@@ -215,9 +216,7 @@ var formHeader = map[string]string{"Content-Type": "application/x-www-form-urlen
 func (o *office) signIn(ctx context.Context, name string) {
 	o.t.Helper()
 	jar, err := cookiejar.New(nil)
-	if err != nil {
-		o.t.Fatal(err)
-	}
+	test.OK(o.t, err)
 	o.seats[name] = &http.Client{Jar: jar}
 	if status, text := o.call(ctx, o.seats[name], http.MethodPost, "/console/sign-in", url.Values{"key": {o.keys[name]}}.Encode(), formHeader); status != http.StatusOK {
 		o.t.Fatalf("%s signs in: %d %s", name, status, text)

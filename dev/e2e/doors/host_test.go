@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 )
 
 // The official client and its extension for tasks call a tool, are asked, and get the result: over HTTP,
@@ -26,9 +27,7 @@ func TestOfficialHost(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			in["url"], in["token"], in["tool"] = o.site.URL(), o.keys["ann"], "ask"
 			raw, err := json.Marshal(in)
-			if err != nil {
-				t.Fatal(err)
-			}
+			test.OK(t, err)
 			cmd := exec.CommandContext(t.Context(), "node", main, string(raw))
 			var complaints strings.Builder
 			cmd.Stderr = &complaints

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 )
 
 var races = flag.Int("races", 5, "how many gates are raced for")
@@ -87,7 +88,7 @@ func (o *office) race(root *harness.Task, p **harness.Process) []answered {
 // verify checks saved decisions with the program, as an auditor does.
 func (o *office) verify(raw string) {
 	o.t.Helper()
-	path := harness.WriteFile(o.t, o.t.TempDir(), "saved.json", raw)
+	path := test.File(o.t, "saved.json", raw)
 	if out := o.site.Run("verify", path); !strings.Contains(out, "unchanged") {
 		o.t.Errorf("verify says %s", out)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -100,9 +101,7 @@ func (o *office) try(t *testing.T, d door, root *harness.Task, r rule) {
 		t.Errorf("%s: the door says %q, want %s", r.name, says, r.says)
 	}
 	after, _ := o.decisions(root)
-	if who := closedBy(t, after); who != r.closedBy {
-		t.Errorf("%s: the gate was closed by %q, want %q", r.name, who, r.closedBy)
-	}
+	test.Is(t, fmt.Sprintf("%s: the gate was closed by", r.name), r.closedBy, closedBy(t, after))
 	if n := len(after) - len(before); r.id != "" && (n > 1 || n == 1 && after[len(after)-1].Verdict == opt.Accepted) {
 		t.Errorf("%s: it counts again: %+v", r.name, after)
 	}

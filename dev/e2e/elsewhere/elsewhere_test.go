@@ -13,6 +13,7 @@ import (
 
 	"longhaul/dev/e2e/cluster"
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 )
 
 const (
@@ -75,12 +76,8 @@ func (d *deployment) write(at int64) {
 			text += fmt.Sprintf("%s = %q\n", name, value)
 		}
 	}
-	if err := os.WriteFile(d.file, []byte(text), 0o600); err != nil {
-		d.t.Fatal(err)
-	}
-	if err := os.Chtimes(d.file, time.Unix(at, 0), time.Unix(at, 0)); err != nil {
-		d.t.Fatal(err)
-	}
+	test.OK(d.t, os.WriteFile(d.file, []byte(text), 0o600))
+	test.OK(d.t, os.Chtimes(d.file, time.Unix(at, 0), time.Unix(at, 0)))
 }
 
 // begin begins an objective that waits at a gate.
@@ -277,9 +274,7 @@ func testRenewal(t *testing.T, c *cluster.Cluster) {
 	worker := d.Start(harness.Worker)
 	d.Start(harness.API)
 	for path, with := range map[string]string{expired: "not a certificate", key: "not a key"} {
-		if err := os.WriteFile(path, []byte(with), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, os.WriteFile(path, []byte(with), 0o600))
 	}
 	d.works("kept")
 	worker.Stop()

@@ -17,6 +17,7 @@ import (
 	"longhaul/activities/planner"
 	"longhaul/dev/temporald"
 	"longhaul/internal/journal"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/outbox"
 	"longhaul/worker"
@@ -27,28 +28,20 @@ import (
 // on from what starts a workflow.
 func TestFairness(t *testing.T) {
 	s, err := temporald.Start(t.Context(), temporald.Config{SearchAttributes: workflows.SearchAttributes()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	t.Cleanup(func() { _ = s.Stop() })
 	temporal, err := workflows.Dial(workflows.DialConfig{Addr: s.Addr(), Namespace: "default", Local: true, Log: log.NewStructuredLogger(slog.New(slog.DiscardHandler)), Adjust: patient})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	t.Cleanup(temporal.Close)
 	j, err := journal.Open(t.Context(), journal.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	t.Cleanup(func() { _ = j.Close() })
 	keys := make(probe, 1)
 	w := worker.New(worker.Config{Temporal: temporal, Activities: activities.Config{
 		Executors: map[string]activities.Executor{"probe": keys}, Default: "probe", Planner: &planner.Playbooks{}, Recorder: j, Kept: j, Purger: j,
 		Tasks: j, Watch: func(id string) activities.Watch { return j.Watch(id) },
 	}})
-	if err := w.Start(); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, w.Start())
 	t.Cleanup(w.Stop)
 
 	id, at := opt.NewObjectiveID([16]byte{1}), a2a.At(time.Now())
@@ -65,14 +58,10 @@ func TestFairness(t *testing.T) {
 	if _, err := engine.Start(t.Context(), opening); err != nil {
 		t.Fatal(err)
 	}
-	if err := engine.Push(t.Context(), outbox.PushKey{TaskID: id, ConfigID: "config", Tenant: "acme"}); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, engine.Push(t.Context(), outbox.PushKey{TaskID: id, ConfigID: "config", Tenant: "acme"}))
 	select {
 	case got := <-keys:
-		if got != "acme" {
-			t.Errorf("the fairness key of the task is %q, want the tenant", got)
-		}
+		test.Is(t, "the fairness key of the task", "acme", got)
 	case <-time.After(within):
 		t.Fatal("the task does not run")
 	}

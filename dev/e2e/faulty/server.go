@@ -10,6 +10,7 @@ import (
 
 	"longhaul/dev/e2e/harness"
 	"longhaul/dev/temporald"
+	"longhaul/internal/test"
 	"longhaul/workflows"
 )
 
@@ -33,9 +34,7 @@ func Start(t testing.TB, site *harness.Site, f *Fault) *Server {
 	log := zap.NewProductionConfig()
 	log.OutputPaths = []string{filepath.Join(filepath.Dir(site.Dir), "temporal.log")}
 	logger, err := log.Build()
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	s := &Server{t: t, fault: f, cfg: temporald.Config{
 		Dir: site.Dir, Addr: site.TemporalAddr, Sync: "normal", SearchAttributes: workflows.SearchAttributes(), Log: logger, Faults: f.faults(),
 	}}

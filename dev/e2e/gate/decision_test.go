@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -41,7 +42,7 @@ type office struct {
 
 func newOffice(t *testing.T) office {
 	t.Helper()
-	path := harness.WriteFile(t, t.TempDir(), "book.yaml", book)
+	path := test.File(t, "book.yaml", book)
 	o := office{t, harness.NewSite(t, harness.Dev, "--auth", "keys", "--playbooks", path, "--push-signing", "--reply-wait=1m"), map[string]string{}}
 	o.hire("ann", "--scopes", "all")
 	for _, name := range []string{"bob", "carol", "dave", "erin", "frank"} {
@@ -113,9 +114,7 @@ func (o office) decisions(ctx context.Context, id string) (page struct {
 	if err != nil || status != http.StatusOK {
 		o.t.Fatalf("status %d, %v: %s", status, err, body)
 	}
-	if err := json.Unmarshal(body, &page); err != nil {
-		o.t.Fatal(err)
-	}
+	test.OK(o.t, json.Unmarshal(body, &page))
 	page.raw = body
 	return page
 }
@@ -124,15 +123,13 @@ func (o office) decisions(ctx context.Context, id string) (page struct {
 func (o office) verify(ctx context.Context, export []byte, args ...string) string {
 	o.t.Helper()
 	_, keys, err := o.client("ann").Page(ctx, http.MethodGet, "/.well-known/jwks.json", "")
-	if err != nil {
-		o.t.Fatal(err)
-	}
+	test.OK(o.t, err)
 	return o.site.Run(append([]string{"verify", o.saved(export), "--jwks", o.saved(keys)}, args...)...)
 }
 
 func (o office) saved(content []byte) string {
 	o.t.Helper()
-	path := harness.WriteFile(o.t, o.t.TempDir(), "saved.json", string(content))
+	path := test.File(o.t, "saved.json", string(content))
 	return path
 }
 
@@ -212,9 +209,7 @@ func TestRefusedAnswers(t *testing.T) {
 	gate := task.Gate.ID
 	shown := func() string {
 		now, err := o.client("ann").Get(ctx, task.Gate.TaskID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		return string(now.Raw)
 	}
 	before, judged, logged := shown(), 0, 0

@@ -8,6 +8,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/client"
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 )
 
 // The desk cancels with a reason: the task that hands over ends with it, and the writers get it for
@@ -22,9 +23,7 @@ func TestHandoff_cancelReason(t *testing.T) {
 	p.desk.Client().AwaitState(t, within, root, "INPUT_REQUIRED")
 	remote := p.remote(t, "INPUT_REQUIRED")
 	params := map[string]any{"id": root, "metadata": map[string]any{a2a.ExtensionCancel: map[string]any{"reason": reason}}}
-	if err := p.desk.Client().With("A2A-Extensions", a2a.ExtensionCancel).Call(t.Context(), "CancelTask", params, nil); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, p.desk.Client().With("A2A-Extensions", a2a.ExtensionCancel).Call(t.Context(), "CancelTask", params, nil))
 	below := func(root string) string { return "task-" + strings.TrimPrefix(root, "obj-") + "-1-0" }
 	for _, at := range []struct {
 		site *harness.Site
@@ -46,9 +45,7 @@ func TestExtensionStream_killed(t *testing.T) {
 	task := site.Client().MustSend(t.Context(), t, harness.Message{ID: "m", Text: "work 1s; ask Which tone?; say Done"})
 	last, tasks, asked := int64(0), 0, false
 	for e, err := range c.Subscribe(t.Context(), task.ID, "") {
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		var at struct{ Sequence int64 }
 		if err := e.Metadata().Decode(a2a.ExtensionStream, &at); err != nil || at.Sequence <= last || strconv.FormatInt(at.Sequence, 10) != e.ID {
 			t.Fatalf("%d (id %q) follows on %d: %v", at.Sequence, e.ID, last, err)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 )
 
 // inMemory are agents on the official servers, with their tasks in memory, and the programs that
@@ -33,7 +34,7 @@ type fronted struct {
 }
 
 // inFront runs a test with each of the agents, which is not up yet.
-func inFront(t *testing.T, test func(t *testing.T, f *fronted)) {
+func inFront(t *testing.T, run func(t *testing.T, f *fronted)) {
 	t.Parallel()
 	for language, program := range inMemory {
 		t.Run(language, func(t *testing.T) {
@@ -41,7 +42,7 @@ func inFront(t *testing.T, test func(t *testing.T, f *fronted)) {
 			f := &fronted{site: harness.NewSite(t, harness.Dev), at: harness.NewSite(t, harness.Dev)}
 			f.program = program(t, f.at.Addr)
 			f.site.Env = []string{"LONGHAUL_FRONT=" + f.at.URL(), "LONGHAUL_FALLBACK=reject", "LONGHAUL_PUBLIC_URL=" + f.site.URL()}
-			test(t, f)
+			run(t, f)
 		})
 	}
 }
@@ -63,9 +64,7 @@ func (f *fronted) start(t *testing.T) {
 // kill kills the agent, and its tasks with it.
 func (f *fronted) kill(t *testing.T) {
 	t.Helper()
-	if err := f.cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, f.cmd.Process.Kill())
 	_ = f.cmd.Wait() // says that it was killed
 }
 
@@ -103,7 +102,7 @@ func TestFront_killed(t *testing.T) {
 func TestFront_words(t *testing.T) {
 	inFront(t, func(t *testing.T, f *fronted) {
 		f.start(t)
-		agents := harness.WriteFile(t, t.TempDir(), "agents.yaml", "agents: {streams: {url: '"+f.at.URL()+"', no-push: true}}")
+		agents := test.File(t, "agents.yaml", "agents: {streams: {url: '"+f.at.URL()+"', no-push: true}}")
 		f.site.Env = append(f.site.Env, "LONGHAUL_AGENTS="+agents, "LONGHAUL_FRONT=streams")
 		f.site.Start(harness.AllInOne)
 		c := f.site.Client()

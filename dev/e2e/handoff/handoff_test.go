@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 )
 
 const within = 2 * time.Minute
@@ -101,9 +102,7 @@ func TestHandoff_questions(t *testing.T) {
 		t.Errorf("the desk asks %q at %+v, want %q", root.Message, root.Gate, want)
 	}
 	remote, err := p.writers.Client().Get(t.Context(), p.remote(t, "INPUT_REQUIRED"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	if raw := string(remote.Raw); !strings.Contains(raw, "urn:longhaul:handoff:v1") || !strings.Contains(raw, root.ID) {
 		t.Errorf("the remote task does not say how it was handed over: %s", raw)
 	}
@@ -145,7 +144,7 @@ func TestHandoff_authorization(t *testing.T) {
 		authorized := make(chan struct{})
 		other := go10(t, false, authorized)
 		p := newPair(t, "  - {name: Draft, executor: agent, input: {agent: other, message: auth}}\n", "")
-		file := harness.WriteFile(t, t.TempDir(), "others.yaml", fmt.Sprintf("agents: {other: {url: '%s', poll: 1s}}\n", other))
+		file := test.File(t, "others.yaml", fmt.Sprintf("agents: {other: {url: '%s', poll: 1s}}\n", other))
 		p.writers.Env = append(p.writers.Env, "LONGHAUL_AGENTS="+file)
 		p.writers.Start(harness.AllInOne)
 		p.desk.Start(harness.AllInOne)
@@ -212,9 +211,7 @@ func TestHandoff_stream(t *testing.T) {
 	_, err := followed.Until(t.Context(), func(e harness.Event) bool {
 		return strings.Contains(e.Data, "piece 2 of 8") && !strings.Contains(e.Data, "piece 8 of 8")
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	want := ""
 	for i := range 8 {
 		want += fmt.Sprintf("piece %d of 8\n", i+1)

@@ -17,6 +17,7 @@ import (
 	"longhaul/activities/executortest"
 	"longhaul/dev/e2e/harness"
 	"longhaul/internal/egress"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -51,15 +52,11 @@ func js(t *testing.T, version, binding string) string {
 // executor returns one that knows the agent at a URL as "other".
 func executor(t *testing.T, url string) *agent.Executor {
 	t.Helper()
-	path := harness.WriteFile(t, t.TempDir(), "agents.yaml", fmt.Sprintf("agents: {other: {url: '%s'}}", url))
+	path := test.File(t, "agents.yaml", fmt.Sprintf("agents: {other: {url: '%s'}}", url))
 	agents, err := agent.Load(path, agent.Reader{Env: os.LookupEnv})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	c, err := egress.New(egress.Config{AllowPrivate: true, MaxAnswer: agent.MaxAnswer})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	t.Cleanup(c.Close)
 	return agent.New(agent.Config{Agents: agents, HTTP: c})
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"longhaul/internal/child"
+	"longhaul/internal/test"
 )
 
 // callTimeout bounds a call whose context does not.
@@ -349,9 +350,7 @@ func (c *Client) Page(ctx context.Context, verb, path, body string) (status int,
 func (c *Client) MustPage(t testing.TB, verb, path, body string) (status int, answer []byte) {
 	t.Helper()
 	status, answer, err := c.Page(t.Context(), verb, path, body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return status, answer
 }
 

@@ -8,15 +8,15 @@ import (
 	"testing"
 
 	_ "modernc.org/sqlite" // the driver
+
+	"longhaul/internal/test"
 )
 
 // WriteFile writes a file of the operator in a directory and returns its path.
 func WriteFile(t testing.TB, dir, name, text string) string {
 	t.Helper()
 	path := filepath.Join(dir, name)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 
@@ -24,9 +24,7 @@ func WriteFile(t testing.TB, dir, name, text string) string {
 func ReadFile(t testing.TB, path string) []byte {
 	t.Helper()
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return text
 }
 
@@ -35,9 +33,7 @@ func ReadFile(t testing.TB, path string) []byte {
 func (s *Site) CheckFiles(t testing.TB) {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(s.Dir, "*.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	if len(paths) == 0 {
 		t.Errorf("no databases in %s", s.Dir)
 	}

@@ -20,6 +20,7 @@ import (
 
 	"longhaul/dev/binary"
 	"longhaul/internal/child"
+	"longhaul/internal/test"
 )
 
 // Programs that a Site can run.
@@ -44,9 +45,7 @@ func Build(t testing.TB, program string) string {
 		return program
 	}
 	path, err := binary.Build(program)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return path
 }
 
@@ -65,9 +64,7 @@ func Go(t testing.TB, dir string, args ...string) {
 func Start(t testing.TB, cmd *exec.Cmd) (in io.WriteCloser, out io.Reader) {
 	t.Helper()
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	if out, err = cmd.StdoutPipe(); err != nil {
 		t.Fatal(err)
 	}

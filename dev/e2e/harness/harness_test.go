@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 )
 
 // A site starts, works and stops without an error.
@@ -16,21 +17,15 @@ func TestSite(t *testing.T) {
 	task := c.MustSend(t.Context(), t, harness.Message{ID: "m", Text: "x", Plan: harness.NewPlan("p", "stream 3 5ms", "approve Go on?", "say done")})
 	f := c.Follow(t.Context(), task.ID, 0)
 	e, err := f.UntilState(t.Context(), "INPUT_REQUIRED")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	gate := e.Gate()
 	if gate == nil || gate.Kind != "approval" {
 		t.Fatalf("gate = %+v in %s", gate, e.Data)
 	}
 	c.MustSend(t.Context(), t, harness.Reply("r", task.ID, gate.ID, "accept"))
 	events, err := f.Wait(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := events[len(events)-1].State(); got != "COMPLETED" {
-		t.Errorf("the last state is %s", got)
-	}
+	test.OK(t, err)
+	test.Is(t, "the last state", "COMPLETED", events[len(events)-1].State())
 	if task, err = c.Get(t.Context(), task.ID); err != nil || task.State != "COMPLETED" || len(task.Artifacts) == 0 || task.Artifacts[0].Text != "done" {
 		t.Errorf("task = %+v, %v", task, err)
 	}
@@ -55,9 +50,7 @@ func TestControl(t *testing.T) {
 
 	first := c.MustSend(t.Context(), t, harness.Message{ID: "m", Text: "x", Plan: harness.NewPlan("p", "await a; say done")})
 	f := c.Follow(t.Context(), first.ID, harness.Fresh)
-	if err := control.Await(t.Context(), "a"); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, control.Await(t.Context(), "a"))
 	control.Open("a", "")
 	if _, err := f.UntilState(t.Context(), "COMPLETED"); err != nil {
 		t.Error(err)
@@ -67,9 +60,7 @@ func TestControl(t *testing.T) {
 	}
 
 	second := c.MustSend(t.Context(), t, harness.Message{ID: "n", Text: "await b"})
-	if err := control.Await(t.Context(), "b"); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, control.Await(t.Context(), "b"))
 	if _, err := c.Cancel(t.Context(), second.ID); err != nil {
 		t.Error(err)
 	}

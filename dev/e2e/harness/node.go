@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"longhaul/internal/needs"
+	"longhaul/internal/test"
 )
 
 const (
@@ -27,9 +28,7 @@ func NodeProgram(t testing.TB, src string, files ...string) string {
 	t.Helper()
 	dst := t.TempDir()
 	copyFiles(t, dst, files...)
-	if err := os.Symlink(filepath.Join(NodePackages(t, src), "node_modules"), filepath.Join(dst, "node_modules")); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, os.Symlink(filepath.Join(NodePackages(t, src), "node_modules"), filepath.Join(dst, "node_modules")))
 	return dst
 }
 
@@ -54,25 +53,17 @@ func NodePackages(t testing.TB, src string) string {
 	t.Helper()
 	needNode(t)
 	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	list, err := os.ReadFile(filepath.Join(src, "package.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	sum := sha256.Sum256(list)
 	dst := filepath.Join(cache, "longhaul-e2e-js-"+hex.EncodeToString(sum[:8]))
 	if _, err := os.Stat(dst); err == nil {
 		return dst // complete, since it was renamed after it was filled
 	}
-	if err := os.MkdirAll(cache, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, os.MkdirAll(cache, 0o755))
 	fresh, err := os.MkdirTemp(cache, "longhaul-e2e-js-new-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	defer os.RemoveAll(fresh)
 	copyFiles(t, fresh, filepath.Join(src, "package.json"), filepath.Join(src, ".npmrc"))
 	ctx, cancel := context.WithTimeout(t.Context(), installTime)
@@ -97,8 +88,6 @@ func copyFiles(t testing.TB, dst string, paths ...string) {
 		if err == nil {
 			err = os.WriteFile(filepath.Join(dst, filepath.Base(path)), data, 0o644)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 	}
 }

@@ -4,15 +4,15 @@ import (
 	"io"
 	"net/http"
 	"testing"
+
+	"longhaul/internal/test"
 )
 
 // Do sends a request, and returns the answer with its body. The test ends if none comes.
 func Do(t testing.TB, req *http.Request) (res *http.Response, body []byte) {
 	t.Helper()
 	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	defer res.Body.Close()
 	if body, err = io.ReadAll(res.Body); err != nil {
 		t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 	"go.temporal.io/sdk/log"
 
 	"longhaul/internal/freeport"
+	"longhaul/internal/test"
 )
 
 // A Site is one installation: a data directory and the addresses of its
@@ -187,9 +188,7 @@ func (s *Site) end() {
 func FreeAddr(t testing.TB) string {
 	t.Helper()
 	addr, err := freeport.Addr()
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return addr.String()
 }
 
@@ -198,8 +197,6 @@ func FreeAddr(t testing.TB) string {
 func (s *Site) Temporal(t testing.TB) client.Client {
 	t.Helper()
 	c, err := client.Dial(client.Options{HostPort: s.TemporalAddr, Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return c
 }

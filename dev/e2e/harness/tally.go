@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"longhaul/internal/test"
 )
 
 // Unrecorded is what a line says of pieces that the journal has not taken.
@@ -55,9 +57,7 @@ func ReadTally(path string) ([]TallyLine, error) {
 func Tally(t testing.TB, path string) []TallyLine {
 	t.Helper()
 	lines, err := ReadTally(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return lines
 }
 

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 )
 
 const (
@@ -41,9 +42,7 @@ func sign(t *testing.T, bodies []string) (gitHub []string, stripe string) {
 	t.Helper()
 	program := filepath.Join(harness.NodeProgram(t, "js", filepath.Join("js", "main.mjs")), "main.mjs")
 	input, err := json.Marshal(map[string]any{"secret": secret, "github": bodies, "stripe": invoice})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	cmd := exec.CommandContext(t.Context(), "node", program)
 	cmd.Stdin = bytes.NewReader(input)
 	out, err := cmd.CombinedOutput()
@@ -94,7 +93,7 @@ func TestTriggers_once(t *testing.T) {
 	gitHub, stripe := sign(t, bodies)
 	site := harness.NewSite(t, harness.Dev)
 	site.Hide(secret)
-	site.Env = []string{"LONGHAUL_TRIGGERS=" + harness.WriteFile(t, t.TempDir(), "triggers.yaml", file), "HOOK_SECRET=" + secret}
+	site.Env = []string{"LONGHAUL_TRIGGERS=" + test.File(t, "triggers.yaml", file), "HOOK_SECRET=" + secret}
 	site.Start(harness.Temporal)
 	site.Start(harness.Worker)
 	one := site.URL()

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 )
 
 // At a site of api and worker, a caller who may start work cannot have it hold slots or ask
@@ -54,9 +55,7 @@ func TestHostile_echo(t *testing.T) {
 func refusesPlans(t *testing.T, c *harness.Client, plan *harness.Plan) {
 	o := c.MustCreateObjective(t.Context(), t, "work 1h")
 	empty, err := c.CreatePlan(t.Context(), o.ID, &harness.Plan{Name: "Empty"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	tries := map[string]func() error{
 		"plans/create": func() error { _, err := c.CreatePlan(t.Context(), o.ID, plan); return err },
 		"plans/addTasks": func() error {

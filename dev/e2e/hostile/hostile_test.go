@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 )
 
 const within = 60 * time.Second
@@ -47,9 +48,7 @@ func TestHostile_page(t *testing.T) {
 	for host, want := range map[string]int{"evil.example": http.StatusMisdirectedRequest, "localhost.evil.example": http.StatusMisdirectedRequest, "localhost": http.StatusOK, "127.0.0.1": http.StatusOK} {
 		for _, url := range []string{i.URL() + "/.well-known/agent-card.json", i.URL() + "/console/sign-in", "http://" + i.ui + "/", "http://" + i.ui + "/api/v1/namespaces"} {
 			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			test.OK(t, err)
 			r.Host = host
 			if res, _ := harness.Do(t, r); res.StatusCode != want {
 				t.Errorf("%s for the host %s: %s, want %d", url, host, res.Status, want)
@@ -83,16 +82,10 @@ func TestHostile_proxy(t *testing.T) {
 	})
 	for range 5 {
 		key := i.key()
-		if got := call(attacker, key); got != http.StatusOK {
-			t.Errorf("a fresh key from the attacker's address: %d, want 200", got)
-		}
-		if got := call(other, i.key()); got != http.StatusOK {
-			t.Errorf("a fresh key from another address: %d, want 200", got)
-		}
+		test.Is(t, "a fresh key from the attacker's address", http.StatusOK, call(attacker, key))
+		test.Is(t, "a fresh key from another address", http.StatusOK, call(other, i.key()))
 	}
-	if got := call(other, wrong); got != http.StatusUnauthorized {
-		t.Errorf("a wrong key from another address: %d, want 401", got)
-	}
+	test.Is(t, "a wrong key from another address", http.StatusUnauthorized, call(other, wrong))
 	stop()
 	flood.Wait()
 }

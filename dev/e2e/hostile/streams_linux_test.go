@@ -13,20 +13,18 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"longhaul/internal/test"
 )
 
 // resident returns the bytes of memory that the process holds.
 func (i installation) resident(t *testing.T) int {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", i.process.PID()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	found := regexp.MustCompile(`VmRSS:\s+(\d+) kB`).FindSubmatch(text)
 	kib, err := strconv.Atoi(string(found[1]))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return kib << 10
 }
 

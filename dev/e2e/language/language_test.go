@@ -16,6 +16,7 @@ import (
 
 	"longhaul/dev/e2e/harness"
 	"longhaul/internal/child"
+	"longhaul/internal/test"
 )
 
 const within = 3 * time.Minute
@@ -27,9 +28,7 @@ const example = "../../../examples/worker"
 func newSite(t *testing.T, playbook string, env ...string) *harness.Site {
 	t.Helper()
 	path, err := filepath.Abs(playbook)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	site := harness.NewSite(t, harness.Dev, "--playbooks", path)
 	site.Env = env
 	site.Start(harness.AllInOne)
@@ -43,9 +42,7 @@ func start(t *testing.T, site *harness.Site, dir, program string, args ...string
 	cmd.Dir = dir
 	cmd.Env = append(append(os.Environ(), site.Env...), "TEMPORAL_ADDRESS="+site.TemporalAddr, "TEMPORAL_NAMESPACE=default")
 	w, err := child.Start(cmd, child.Options{Log: filepath.Join(t.TempDir(), "worker.log")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	t.Cleanup(func() {
 		w.Kill()
 		if t.Failed() {
@@ -143,9 +140,7 @@ plans:
   tasks:
   - {name: Try, executor: temporal, attempts: 2, input: {queue: flaky, activity: %s, heartbeat: 5s, data: "{{.Message}}"}}
 `, activity)
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, os.WriteFile(file, []byte(text), 0o600))
 	return file
 }
 

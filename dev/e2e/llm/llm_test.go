@@ -13,10 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/activities/llm/llmtest"
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 )
 
 // toolFile is the variable that has the test program serve tools over standard input and
@@ -62,9 +61,7 @@ type world struct {
 func begin(t *testing.T, script func(int, llmtest.Request) llmtest.Turn) (*world, *harness.Process) {
 	t.Helper()
 	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	dir := t.TempDir()
 	w := &world{t: t, calls: filepath.Join(dir, "calls")}
 	file := harness.WriteFile(t, dir, "models.yaml", fmt.Sprintf(models, llmtest.New(t, script).URL, program))
@@ -109,9 +106,7 @@ func (w *world) end() (state, text string) {
 		w.t.Fatal(err)
 	}
 	task, err := w.c.Get(ctx, w.task)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	test.OK(w.t, err)
 	for _, a := range task.Artifacts {
 		text += a.Text
 	}
@@ -150,17 +145,13 @@ var timed = regexp.MustCompile(`,"seconds":\d+`)
 // used returns what the task shows as used, without time.
 func (w *world) used() string {
 	task, err := w.c.Get(w.t.Context(), w.task)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	test.OK(w.t, err)
 	var has struct {
 		Metadata struct {
 			Usage json.RawMessage `json:"longhaul/v1/usage"`
 		} `json:"metadata"`
 	}
-	if err := json.Unmarshal(task.Raw, &has); err != nil {
-		w.t.Fatal(err)
-	}
+	test.OK(w.t, json.Unmarshal(task.Raw, &has))
 	return timed.ReplaceAllString(string(has.Metadata.Usage), "")
 }
 
@@ -196,9 +187,7 @@ func TestKilledAfterCall(t *testing.T) {
 	if state != "COMPLETED" || text != "Done: noted x" {
 		t.Errorf("state %s, text %q", state, text)
 	}
-	if diff := cmp.Diff([]string{"note:x"}, w.made()); diff != "" {
-		t.Errorf("calls (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "calls", []string{"note:x"}, w.made())
 	if used := w.used(); used != `{"inputTokens":30,"outputTokens":15,"cost":"0.000045","questions":2}` {
 		t.Errorf("it has used %s", used)
 	}
@@ -225,9 +214,7 @@ func TestKilledDuringCall(t *testing.T) {
 	if state != "COMPLETED" || !strings.HasPrefix(text, "Done: It is not known whether the call was made") {
 		t.Errorf("state %s, text %q", state, text)
 	}
-	if diff := cmp.Diff([]string{"hang:x"}, w.made()); diff != "" {
-		t.Errorf("calls (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "calls", []string{"hang:x"}, w.made())
 }
 
 // No task of a plan that a person rejects begins.

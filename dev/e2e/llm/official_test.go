@@ -17,6 +17,7 @@ import (
 	"longhaul/dev/e2e/harness"
 	"longhaul/internal/child"
 	"longhaul/internal/needs"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -50,13 +51,9 @@ func TestOfficialServers(t *testing.T) {
 			llmtest.Turn{Calls: []llmtest.Call{{Name: strings.Replace(tt.tool, "/", "__", 1), Args: tt.args}}}, llmtest.Turn{Text: []string{"Done."}}))
 		path := filepath.Join(t.TempDir(), "models.yaml")
 		text := fmt.Sprintf(official, server.URL, node, filepath.Join(packages, "server-filesystem", "dist", "index.js"), dir, node, everything, remote)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, os.WriteFile(path, []byte(text), 0o600))
 		m, err := llm.Load(path, os.LookupEnv)
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		name, _, _ := strings.Cut(tt.tool, "/")
 		w := activities.Work{TaskID: "task-1", Round: 1, Attempt: 1, Input: json.RawMessage(fmt.Sprintf(`{"prompt":"x","tools":["%s/*"]}`, name))}
 		p, err := executortest.Player{Executor: llm.Executor{Models: m}}.Play(t.Context(), w)
@@ -80,9 +77,7 @@ func serveEverything(t *testing.T, node, program string) (addr string) {
 	cmd := exec.Command(node, program, "streamableHttp")
 	cmd.Env = append(os.Environ(), "PORT="+port)
 	server, err := child.Start(cmd, child.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	t.Cleanup(server.Kill)
 	harness.Eventually(t, within, "the server listens at "+addr, func() error {
 		conn, err := net.Dial("tcp", addr)

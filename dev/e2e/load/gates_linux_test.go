@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -92,9 +93,7 @@ plans:
   tasks:
   - {name: Ask, human: {approve: 'Go on?'}}
 `
-	if err := os.WriteFile(book, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, os.WriteFile(book, []byte(text), 0o600))
 	site := harness.NewSite(t, harness.Dev)
 	s := &gateSite{site, t, site.Client(), map[string]*harness.Process{}}
 	s.Env = append(s.Env, "LONGHAUL_PLAYBOOKS="+book, "LONGHAUL_REPLY_WAIT=20ms", "LONGHAUL_CALL_TIMEOUT=60s")
@@ -138,9 +137,7 @@ func memory(t *testing.T, p *harness.Process) (n int) {
 		t.Fatalf("read the memory of process %d: %v", p.PID(), err)
 	}
 	_, err = fmt.Sscan(string(found[1]), &n)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return n
 }
 
@@ -150,9 +147,7 @@ func (s *gateSite) cpu() map[string]time.Duration {
 	out := map[string]time.Duration{}
 	for command, p := range s.processes {
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.PID()))
-		if err != nil {
-			s.t.Fatal(err)
-		}
+		test.OK(s.t, err)
 		var user, system int64 // in hundredths of a second; after the name of the program and 11 other fields
 		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+2:]))
 		if _, err := fmt.Sscan(fields[11]+" "+fields[12], &user, &system); err != nil {
@@ -176,9 +171,7 @@ func (s *gateSite) since(then map[string]time.Duration) string {
 func (s *gateSite) count(ctx context.Context) {
 	s.t.Helper()
 	page, err := s.client.List(ctx, map[string]any{"pageSize": 100})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	test.OK(s.t, err)
 	temporal := s.Temporal(s.t)
 	defer temporal.Close()
 	found := map[enumspb.EventType]int{}
@@ -192,9 +185,7 @@ func (s *gateSite) count(ctx context.Context) {
 			history := temporal.GetWorkflowHistory(ctx, id, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 			for history.HasNext() {
 				e, err := history.Next()
-				if err != nil {
-					s.t.Fatal(err)
-				}
+				test.OK(s.t, err)
 				if e.GetWorkflowTaskTimedOutEventAttributes().GetTimeoutType() != enumspb.TIMEOUT_TYPE_SCHEDULE_TO_START { // else for a worker that was stopped
 					found[e.GetEventType()]++
 				}
@@ -211,9 +202,7 @@ func (s *gateSite) count(ctx context.Context) {
 func files(t *testing.T, p *harness.Process) int {
 	t.Helper()
 	list, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", p.PID()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return len(list)
 }
 
@@ -221,9 +210,7 @@ func files(t *testing.T, p *harness.Process) int {
 func (s *gateSite) sizes(t *testing.T) {
 	t.Helper()
 	info, err := os.Stat(filepath.Join(s.Dir, "journal.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	t.Logf("the journal has %.1f KiB for each gate", float64(info.Size())/1024/float64(*gates))
 }
 
@@ -238,9 +225,7 @@ func (s *gateSite) open(ctx context.Context, n int) {
 			return err
 		})
 	}
-	if err := group.Wait(); err != nil {
-		s.t.Fatal(err)
-	}
+	test.OK(s.t, group.Wait())
 }
 
 // An inbox is a page of open gates.
@@ -280,9 +265,7 @@ func (s *gateSite) answer(ctx context.Context, n int) {
 	var ids []string
 	for token := ""; ; {
 		page, err := s.inbox(ctx, token)
-		if err != nil {
-			s.t.Fatal(err)
-		}
+		test.OK(s.t, err)
 		for _, i := range page.Interrupts {
 			ids = append(ids, i.ID)
 		}
@@ -301,7 +284,5 @@ func (s *gateSite) answer(ctx context.Context, n int) {
 			return c.ReadPage(ctx, http.MethodPost, "/v1/interrupts/"+url.PathEscape(id)+"/answer", `{"action":"accept"}`, &struct{}{})
 		})
 	}
-	if err := group.Wait(); err != nil {
-		s.t.Fatal(err)
-	}
+	test.OK(s.t, group.Wait())
 }

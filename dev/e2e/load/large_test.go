@@ -19,6 +19,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 )
 
 var (
@@ -52,9 +53,7 @@ func TestLargeMessages(t *testing.T) {
 	}
 	stop()
 	others, err := small()
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	checkHistories(t, site, ids, others)
 	slices.Sort(took)
 	t.Logf("answers to large messages: median %v, longest %v", took[len(took)/2], took[len(took)-1])
@@ -64,9 +63,7 @@ func TestLargeMessages(t *testing.T) {
 		t.Error("the SDK reported a deadlock")
 	}
 	journal, err := os.Stat(filepath.Join(site.Dir, "journal.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	each := float64(journal.Size()) / float64(*large) / size
 	t.Logf("the journal has %.2f times the size of the large messages, %d small objectives included", each, len(others))
 	if each < 1 || each > 1.5 {

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 )
 
 // patience keeps a loaded machine from changing what clients see.
@@ -53,14 +54,10 @@ func TestSubscribers(t *testing.T) {
 		_, err := c.SendUntil(ctx, harness.Reply("go", task.ID, task.Gate.ID, "accept"))
 		return err
 	})
-	if err := group.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, group.Wait())
 
 	want, err := c.All(t.Context(), task.ID, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	if len(want) < pieces {
 		t.Fatalf("the task changed %d times, want at least %d", len(want), pieces)
 	}

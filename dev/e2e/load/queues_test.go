@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 )
 
 // Workers share the queues: one does the work, another one writes events and makes
@@ -28,9 +29,7 @@ func TestQueues(t *testing.T) {
 	others := site.Start(harness.Worker, "LONGHAUL_QUEUES=record,push")
 	task := c.MustSend(ctx, t, harness.Message{ID: "first", Text: "say done"})
 	push := map[string]any{"taskId": task.ID, "id": "desk", "url": desk.URL}
-	if err := c.Call(ctx, "CreateTaskPushNotificationConfig", push, nil); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, c.Call(ctx, "CreateTaskPushNotificationConfig", push, nil))
 	others.Stop()
 	if list := harness.Tally(t, tally); len(list) != 0 {
 		t.Errorf("a worker without the queue for work did %+v", list)

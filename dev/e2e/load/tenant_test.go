@@ -17,6 +17,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/workflows"
 )
@@ -156,9 +157,7 @@ func (h *tenants) queued(objectiveID string) time.Time {
 	history := h.temporal.GetWorkflowHistory(h.ctx, opt.PlanID(objectiveID, 1), "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for history.HasNext() {
 		e, err := history.Next()
-		if err != nil {
-			h.t.Fatal(err)
-		}
+		test.OK(h.t, err)
 		if e.GetActivityTaskScheduledEventAttributes().GetActivityType().GetName() == "Run" {
 			return e.GetEventTime().AsTime()
 		}

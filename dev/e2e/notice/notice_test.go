@@ -17,6 +17,7 @@ import (
 
 	"longhaul/activities/notice/noticetest"
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 )
 
 const within = 60 * time.Second
@@ -160,9 +161,7 @@ func TestNotice_answerLink(t *testing.T) {
 		return equals(got, []string{"opened", "remind"})
 	})
 	harness.Eventually(t, within, "the notices come in the mail", func() error { return equals(subjects(mail), []string{"Go on?", "Reminder: Go on?"}) })
-	if hook.links[0] != "" {
-		t.Errorf("a channel without a principal got the link %s", hook.links[0])
-	}
+	test.Is(t, "a channel without a principal got the link", "", hook.links[0])
 	first, second := answerURL.FindString(mail.Accepted()[0].Text), answerURL.FindString(mail.Accepted()[1].Text)
 	if status, text := page(t, first, nil); status != http.StatusOK || !strings.Contains(text, "Go on?") {
 		t.Errorf("the page: %d\n%s", status, text)
@@ -262,8 +261,6 @@ func deliveries(t *testing.T, site *harness.Site, rootID string) []delivery {
 	id := "task-" + strings.TrimPrefix(rootID, "obj-") + "-1-0"
 	_, page := harness.Get(t, site.URL()+"/v1/tasks/"+id+"/deliveries")
 	var out struct{ Deliveries []delivery }
-	if err := json.Unmarshal(page, &out); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, json.Unmarshal(page, &out))
 	return out.Deliveries
 }

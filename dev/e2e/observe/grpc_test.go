@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc/metadata"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 )
 
 // A call over gRPC continues the trace of its sender, as far as the web service that does
@@ -25,22 +26,16 @@ func TestObserve_gRPC(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), within)
 	defer cancel()
 	conn, err := grpc.NewClient(addr, grpc.WithTransportCredentials(insecure.NewCredentials()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	defer func() { _ = conn.Close() }()
 	agent := a2apb.NewA2AServiceClient(conn)
 	ctx = metadata.AppendToOutgoingContext(ctx, "a2a-version", "1.0", "traceparent", "00-"+traceID+"-b7ad6b7169203331-01")
 	stream, err := agent.SendStreamingMessage(ctx, &a2apb.SendMessageRequest{Message: &a2apb.Message{
 		MessageId: "m", Role: a2apb.Role_ROLE_USER, Parts: []*a2apb.Part{{Content: &a2apb.Part_Text{Text: "tea"}}},
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	event, err := stream.Recv()
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	if _, err := agent.GetTask(ctx, &a2apb.GetTaskRequest{Id: event.GetTask().GetId()}); err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 )
 
 // mostRepeats is how often one line of the log may say the same of the same objective.
@@ -62,9 +63,7 @@ var endedStatus = map[string]bool{"completed": true, "failed": true, "canceled":
 func (w *world) checkStream(id string) {
 	w.Helper()
 	task, err := w.c.Get(w.Context(), id)
-	if err != nil {
-		w.Fatal(err)
-	}
+	test.OK(w, err)
 	events, err := w.c.All(w.Context(), id, 0)
 	if err != nil {
 		w.Errorf("%v: %+v", err, events)
@@ -81,9 +80,7 @@ func (w *world) checkLog() {
 	for _, p := range w.site.Started() {
 		said := map[string]int{}
 		file, err := os.Open(p.LogPath)
-		if err != nil {
-			w.Fatal(err)
-		}
+		test.OK(w, err)
 		lines := bufio.NewScanner(file)
 		lines.Buffer(nil, 1<<20)
 		for lines.Scan() {

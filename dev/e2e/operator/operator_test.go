@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 )
 
 var (
@@ -37,9 +38,7 @@ func TestOperator(t *testing.T) {
 		w.begin(n)
 		for range every {
 			what, err := w.operator.Act(t.Context(), acts...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			test.OK(t, err)
 			t.Log(what)
 		}
 		w.answerGates()
@@ -65,9 +64,7 @@ func TestOperator_acts(t *testing.T) {
 				if kind == "plan" {
 					id = planOf(task.ID)
 				}
-				if err := harness.Acts[name](w.operator, t.Context(), id); err != nil {
-					t.Fatal(err)
-				}
+				test.OK(t, harness.Acts[name](w.operator, t.Context(), id))
 				switch name {
 				case "signal rubbish":
 					w.c.AwaitGate(t, within, task.ID)
@@ -113,9 +110,7 @@ func (w *world) connect() {
 // begin begins the n-th objective.
 func (w *world) begin(n int) {
 	w.Helper()
-	if err := w.send(w.Context(), n); err != nil {
-		w.Fatal(err)
-	}
+	test.OK(w, w.send(w.Context(), n))
 }
 
 // send sends the message of the n-th objective until it is accepted.
@@ -151,9 +146,7 @@ func (w *world) send(ctx context.Context, n int) error {
 func (w *world) answerGates() {
 	w.Helper()
 	for _, id := range w.roots {
-		if err := w.answer(id); err != nil {
-			w.Fatal(err)
-		}
+		test.OK(w, w.answer(id))
 	}
 }
 

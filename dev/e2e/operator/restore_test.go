@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 )
 
 // A database is restored from a copy that was made some 500 events before, while clients begin work of every
@@ -91,9 +92,7 @@ func (w *world) stopAndCopy(p *harness.Process) string {
 	w.Helper()
 	p.Stop()
 	dir := filepath.Join(w.TempDir(), "copy")
-	if err := os.CopyFS(dir, os.DirFS(w.site.Dir)); err != nil {
-		w.Fatal(err)
-	}
+	test.OK(w, os.CopyFS(dir, os.DirFS(w.site.Dir)))
 	return dir
 }
 
@@ -109,9 +108,7 @@ func (w *world) restore(copies string, names ...string) {
 			} else if err == nil {
 				err = os.WriteFile(to, data, 0o600)
 			}
-			if err != nil {
-				w.Fatal(err)
-			}
+			test.OK(w, err)
 		}
 	}
 }

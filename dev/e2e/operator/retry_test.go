@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -20,9 +21,7 @@ func TestOperator_resetToBeforeARetry(t *testing.T) {
 	w.change("objectives/update", objective, "failed")
 	w.c.AwaitEnd(t, within, objective)
 	found, err := w.operator.Temporal.DescribeWorkflowExecution(t.Context(), objective, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	retry := func(attempt int) string {
 		t.Helper()
 		w.change("objectives/update", objective, "submitted")
@@ -33,9 +32,7 @@ func TestOperator_resetToBeforeARetry(t *testing.T) {
 	}
 	second := retry(2)
 
-	if err := w.operator.ResetRun(t.Context(), found.GetWorkflowExecutionInfo().GetExecution(), false); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, w.operator.ResetRun(t.Context(), found.GetWorkflowExecutionInfo().GetExecution(), false))
 	harness.Eventually(t, within, "the second attempt is terminated", func() error {
 		got, err := w.c.Get(t.Context(), second)
 		if err == nil && got.State != "FAILED" {

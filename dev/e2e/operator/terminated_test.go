@@ -11,6 +11,7 @@ import (
 
 	"longhaul/client"
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -31,16 +32,12 @@ func TestOperator_terminatedTellsOthers(t *testing.T) {
 	linked, linkedToTask := w.linked(root), w.linked("task-"+ofPlan[len("obj-"):]+"-1-0")
 	url, delivered := failures(t)
 	for _, id := range []string{root, ofPlan} {
-		if err := w.c.Call(t.Context(), "CreateTaskPushNotificationConfig", map[string]any{"taskId": id, "id": "c", "url": url}, nil); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, w.c.Call(t.Context(), "CreateTaskPushNotificationConfig", map[string]any{"taskId": id, "id": "c", "url": url}, nil))
 	}
 	first := w.scheduled("nightly", "")
 
 	for _, id := range []string{root, planOf(ofPlan), first} {
-		if err := w.operator.Terminate(t.Context(), id); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, w.operator.Terminate(t.Context(), id))
 	}
 	for _, id := range []string{linked, linkedToTask} {
 		if task := w.c.AwaitEnd(t, within, id); task.State != "FAILED" {
@@ -60,15 +57,9 @@ func (w *world) linked(to string) (id string) {
 	w.Helper()
 	o := w.c.MustCreateObjective(w.Context(), w, "for "+to)
 	p, err := w.c.CreatePlan(w.Context(), o.ID, harness.NewPlan("p", "say never"))
-	if err != nil {
-		w.Fatal(err)
-	}
-	if err := w.c.Call(w.Context(), "tasks/link", map[string]any{"id": p.Tasks[0].ID, "a2aTaskId": to}, nil); err != nil {
-		w.Fatal(err)
-	}
-	if err := w.c.Call(w.Context(), "objectives/update", map[string]any{"id": o.ID, "status": "working"}, nil); err != nil {
-		w.Fatal(err)
-	}
+	test.OK(w, err)
+	test.OK(w, w.c.Call(w.Context(), "tasks/link", map[string]any{"id": p.Tasks[0].ID, "a2aTaskId": to}, nil))
+	test.OK(w, w.c.Call(w.Context(), "objectives/update", map[string]any{"id": o.ID, "status": "working"}, nil))
 	w.c.AwaitState(w.T, within, o.ID, "WORKING")
 	return o.ID
 }

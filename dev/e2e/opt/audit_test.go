@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -15,9 +16,7 @@ import (
 func (s *service) audit(t *testing.T) {
 	t.Helper()
 	runs, err := s.runs()
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	byObjective := map[string]map[string]harness.Round{}
 	for key, r := range runs {
 		id := objectiveOf(key)
@@ -27,15 +26,11 @@ func (s *service) audit(t *testing.T) {
 		byObjective[id][key] = r
 	}
 	all, err := s.c.Objectives(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	tasks := 0
 	for _, o := range all {
 		st := newStory()
-		if err := s.readStory(t.Context(), o.ID, st); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, s.readStory(t.Context(), o.ID, st))
 		st.wrong = append(st.wrong, st.ran(byObjective[o.ID])...)
 		for _, err := range st.wrong {
 			t.Errorf("%s (%s): %v", o.ID, o.Name, err)

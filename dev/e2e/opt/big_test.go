@@ -8,6 +8,7 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 )
 
 // Bounds on the history of one workflow of the largest possible objective. A plan
@@ -66,9 +67,7 @@ func (c *client) histories(o *harness.Objective) {
 	var most, bytes int64
 	for _, id := range append([]string{o.ID}, planIDs(o)...) {
 		d, err := temporal.DescribeWorkflowExecution(c.ctx, id, "")
-		if err != nil {
-			c.Fatal(err)
-		}
+		test.OK(c, err)
 		info := d.GetWorkflowExecutionInfo()
 		most, bytes = max(most, info.GetHistoryLength()), max(bytes, info.GetHistorySizeBytes())
 		if info.GetHistoryLength() > maxEvents || info.GetHistorySizeBytes() > maxBytes {

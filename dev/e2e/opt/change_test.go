@@ -1,11 +1,13 @@
 package opt_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -121,9 +123,7 @@ func (c *client) undisturbed() {
 	c.move(o.Plans[1].ID, "skipped")
 	c.control.Open(door, "say one")
 	c.ran(c.becomes(o.ID, "completed completed[completed completed] skipped[canceled] completed[completed]"), 1, 1, 0, 1)
-	if n := len(c.control.Knocked(door)); n != 1 {
-		c.Errorf("the task that ran all the time was run %d times", n)
-	}
+	test.Is(c, "the task that ran all the time was run times", 1, len(c.control.Knocked(door)))
 }
 
 // retry begins a second attempt at an objective that failed in the middle:
@@ -204,9 +204,7 @@ func (c *client) retryCanceled() {
 	o = c.becomes(o.ID, "completed completed[completed] completed[completed completed]")
 	c.ran(o, 1, 2, 1)
 	for n, want := range []string{"CANCELED", "CANCELED", "COMPLETED"} {
-		if got := c.root(o.ID, n+1).State; got != want {
-			c.Errorf("the root task of attempt %d is %s, want %s", n+1, got, want)
-		}
+		test.Is(c, fmt.Sprintf("the root task of attempt %d", n+1), want, c.root(o.ID, n+1).State)
 	}
 }
 

@@ -2,11 +2,13 @@ package opt_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -78,15 +80,11 @@ func (c *client) resumes() {
 	c.control.Open(door, "say done")
 	c.becomes(o.ID, "completed completed[completed]")
 	events, err := c.c.All(c.ctx, o.ID, 0)
-	if err != nil {
-		c.Fatal(err)
-	}
+	test.OK(c, err)
 	var got []string
 	for _, e := range events {
 		var t streamed
-		if err := json.Unmarshal([]byte(e.Data), &t); err != nil {
-			c.Fatal(err)
-		}
+		test.OK(c, json.Unmarshal([]byte(e.Data), &t))
 		if event := t.Result.StatusUpdate.Metadata.Event; event.Kind == "objective" && event.From != event.To {
 			got = append(got, event.To)
 		}
@@ -177,9 +175,7 @@ func (c *client) race() {
 				c.Error(err)
 			}
 		}
-		if first != 1 {
-			c.Errorf("%d clients were first", first)
-		}
+		test.Is(c, "clients were first", 1, first)
 	})
 }
 
@@ -208,9 +204,7 @@ func (c *client) planAgain() {
 		c.Errorf("tasks are %+v, want the second known as %s", o.Plans[0].Tasks, want)
 	}
 	for n, want := range []string{"FAILED", "FAILED", "COMPLETED"} {
-		if got := c.root(task, n+1).State; got != want {
-			c.Errorf("attempt %d at the task is %s, want %s", n+1, got, want)
-		}
+		test.Is(c, fmt.Sprintf("attempt %d at the task", n+1), want, c.root(task, n+1).State)
 	}
 	// The number of a later attempt at the objective is higher.
 	c.move(o.ID, "canceled")

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -108,9 +109,7 @@ func (c *client) sixtyOnOne() {
 		}
 		names = append(names, fmt.Sprintf("say %d", i))
 	}
-	if len(names) != defaults.Tasks {
-		c.Errorf("%d calls were taken", len(names))
-	}
+	test.Is(c, "calls were taken", defaults.Tasks, len(names))
 	c.allThere(c.get(o.ID).Plans[0], names)
 }
 

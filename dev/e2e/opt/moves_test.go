@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -242,9 +243,7 @@ func (c *client) objectiveIn(from opt.ObjectiveStatus) subject {
 	}
 	c.move(o.ID, "working")
 	if from == opt.ObjectiveBlocked || from == opt.ObjectiveWorking {
-		if err := c.control.Await(c.ctx, strings.TrimPrefix(script, "await ")); err != nil {
-			c.Fatal(err)
-		}
+		test.OK(c, c.control.Await(c.ctx, strings.TrimPrefix(script, "await ")))
 	}
 	if from == opt.ObjectiveBlocked {
 		c.move(o.ID, "blocked")

@@ -19,6 +19,7 @@ import (
 
 	"longhaul/dev/e2e/harness"
 	"longhaul/internal/journal"
+	"longhaul/internal/test"
 )
 
 // Bounds, on a busy machine.
@@ -123,10 +124,10 @@ func (s *service) client(t *testing.T) *client {
 }
 
 // each runs a test in parallel with others.
-func (s *service) each(t *testing.T, name string, test func(c *client)) {
+func (s *service) each(t *testing.T, name string, run func(c *client)) {
 	t.Run(name, func(t *testing.T) {
 		t.Parallel()
-		test(s.client(t))
+		run(s.client(t))
 	})
 }
 
@@ -159,9 +160,7 @@ type answered struct {
 
 func (c *client) shown(method string, p params) (s answered) {
 	c.Helper()
-	if err := json.Unmarshal(c.call(method, p), &s); err != nil {
-		c.Fatal(err)
-	}
+	test.OK(c, json.Unmarshal(c.call(method, p), &s))
 	return s
 }
 
@@ -179,9 +178,7 @@ func (c *client) create(name string, plans ...*harness.Plan) *harness.Objective 
 func (c *client) add(objectiveID string, p *harness.Plan) *harness.ObjectivePlan {
 	c.Helper()
 	plan, err := c.c.CreatePlan(c.ctx, objectiveID, p)
-	if err != nil {
-		c.Fatal(err)
-	}
+	test.OK(c, err)
 	return plan
 }
 
@@ -189,9 +186,7 @@ func (c *client) add(objectiveID string, p *harness.Plan) *harness.ObjectivePlan
 func (c *client) get(id string) *harness.Objective {
 	c.Helper()
 	o, err := c.c.Objective(c.ctx, id)
-	if err != nil {
-		c.Fatal(err)
-	}
+	test.OK(c, err)
 	return o
 }
 

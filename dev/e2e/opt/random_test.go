@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -196,9 +197,7 @@ func randomTasks(r *rand.Rand, there, n int) []harness.PlanTask {
 // tell returns the story of the objective up to now.
 func (s *schedule) tell() *story {
 	events, err := s.journal.Events(s.ctx, s.id, 0, 0)
-	if err != nil {
-		s.Fatal(err)
-	}
+	test.OK(s, err)
 	st := newStory()
 	st.tell(events)
 	return st
@@ -208,9 +207,7 @@ func (s *schedule) tell() *story {
 // ended.
 func (s *schedule) underWay(taskID string, round int) bool {
 	runs, err := s.runs()
-	if err != nil {
-		s.Fatal(err)
-	}
+	test.OK(s, err)
 	last := runs[fmt.Sprintf("%s:%d", taskID, round)].Last()
 	return last != nil && last.What == ""
 }
@@ -378,9 +375,7 @@ func (s *schedule) again(st *story) bool {
 // formerRoot returns the root task of the latest attempt that has ended, and the id
 // of the task that has taken its place.
 func (s *schedule) formerRoot() (task map[string]any, by any) {
-	if err := json.Unmarshal(s.root(s.id, s.attempt-1).Raw, &task); err != nil {
-		s.Fatal(err)
-	}
+	test.OK(s, json.Unmarshal(s.root(s.id, s.attempt-1).Raw, &task))
 	metadata, _ := task["metadata"].(map[string]any)
 	by = metadata["longhaul/v1/retriedBy"]
 	delete(metadata, "longhaul/v1/retriedBy")

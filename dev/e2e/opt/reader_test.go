@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 )
 
 // read checks that all readers of a root task have seen the same, and what clients
@@ -65,9 +66,7 @@ func (s *schedule) statuses(whole []harness.Event) map[string]string {
 	revision := int64(0)
 	for _, e := range whole {
 		var t streamed
-		if err := json.Unmarshal([]byte(e.Data), &t); err != nil {
-			s.Fatal(err)
-		}
+		test.OK(s, json.Unmarshal([]byte(e.Data), &t))
 		event := t.Result.StatusUpdate.Metadata.Event
 		if event.ID == "" {
 			continue

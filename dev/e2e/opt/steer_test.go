@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 )
 
 // Effects of a client's change of status on running work.
@@ -56,9 +57,7 @@ func (c *client) autoStart() {
 func (c *client) planOutOfTurn() {
 	doors := c.newDoors(2)
 	o := c.create("x", harness.NewPlan("p", "await "+doors[0]), harness.NewPlan("q", "await "+doors[1]))
-	if got := c.move(o.Plans[1].ID, "working").Plan.Status; got != "working" {
-		c.Errorf("the plan is %s", got)
-	}
+	test.Is(c, "the plan", "working", c.move(o.Plans[1].ID, "working").Plan.Status)
 	c.await(doors[1])
 	c.becomes(o.ID, "working pending[pending] working[working]")
 	c.control.Open(doors[1], "say two")

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -67,9 +68,7 @@ func (c *client) taskOfServiceIn(from opt.TaskState) subject {
 	s.id = o.Plans[0].Tasks[0].ID
 	c.move(o.ID, "working")
 	if script == "" {
-		if err := c.control.Await(c.ctx, s.door); err != nil {
-			c.Fatal(err)
-		}
+		test.OK(c, c.control.Await(c.ctx, s.door))
 	}
 	if from == opt.TaskCanceled {
 		c.c.MustCancel(c.ctx, c, s.id)

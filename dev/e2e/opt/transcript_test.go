@@ -12,9 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 )
 
 var update = flag.Bool("update", false, "rewrite the transcripts in testdata")
@@ -43,15 +42,11 @@ func (c *client) transcript(dir string, talk func(*transcript)) {
 	talk(tr)
 	path := filepath.Join("testdata", dir+".txt")
 	if *update {
-		if err := os.WriteFile(path, []byte(tr.text.String()), 0o644); err != nil {
-			c.Fatal(err)
-		}
+		test.OK(c, os.WriteFile(path, []byte(tr.text.String()), 0o644))
 		return
 	}
 	want := harness.ReadFile(c, path)
-	if diff := cmp.Diff(string(want), tr.text.String()); diff != "" {
-		c.Errorf("another transcript (-want +got):\n%s", diff)
-	}
+	test.Equal(c, "another transcript", string(want), tr.text.String())
 }
 
 // An edit changes a request.
@@ -88,9 +83,7 @@ func (tr *transcript) askWith(header, what, example string, edits ...edit) (repl
 		body = e(tr, body)
 	}
 	req, err := http.NewRequestWithContext(tr.ctx, http.MethodPost, tr.site.URL()+"/a2a", strings.NewReader(body))
-	if err != nil {
-		tr.Fatal(err)
-	}
+	test.OK(tr, err)
 	req.Header.Set("Content-Type", "application/json")
 	if header != "" {
 		req.Header.Set(header, harness.Extension)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -40,18 +41,14 @@ func (c *client) becomes(id, want string) (o *harness.Objective) {
 		}
 		return nil
 	})
-	if err != nil {
-		c.Fatal(err)
-	}
+	test.OK(c, err)
 	return o
 }
 
 // await waits until a task has come to a door.
 func (c *client) await(door string) {
 	c.Helper()
-	if err := c.control.Await(c.ctx, door); err != nil {
-		c.Fatal(err)
-	}
+	test.OK(c, c.control.Await(c.ctx, door))
 }
 
 // atDoor begins an objective whose first plan has one task, which waits at a door, and
@@ -68,9 +65,7 @@ func (c *client) atDoor(others ...*harness.Plan) (o *harness.Objective, door str
 // stopped waits until the work at a door was stopped.
 func (c *client) stopped(door string) {
 	c.Helper()
-	if err := c.control.AwaitLeft(c.ctx, door); err != nil {
-		c.Fatal(err)
-	}
+	test.OK(c, c.control.AwaitLeft(c.ctx, door))
 }
 
 // newDoors returns new names for doors.
@@ -85,9 +80,7 @@ func (c *client) newDoors(n int) (doors []string) {
 func (c *client) ran(o *harness.Objective, want ...int) {
 	c.Helper()
 	rounds, err := c.runs()
-	if err != nil {
-		c.Fatal(err)
-	}
+	test.OK(c, err)
 	var got []int
 	for _, p := range o.Plans {
 		for _, t := range p.Tasks {
@@ -108,9 +101,7 @@ func (c *client) ran(o *harness.Objective, want ...int) {
 // tries lists why tasks of an objective were run again.
 func (c *client) tries(objectiveID string) (list []string) {
 	events, err := c.journal.Events(c.Context(), objectiveID, 0, 0)
-	if err != nil {
-		c.Fatal(err)
-	}
+	test.OK(c, err)
 	for _, e := range events {
 		if e.Event.Kind == opt.TaskTried {
 			list = append(list, fmt.Sprintf("%s attempt %d, try %d: %s %s", e.Event.TaskID, e.Event.Attempt, e.Event.Try, e.Event.Reason, e.Event.Cause))
@@ -124,9 +115,7 @@ func (c *client) tries(objectiveID string) (list []string) {
 func (c *client) root(objectiveID string, attempt int) *harness.Task {
 	c.Helper()
 	task, err := c.plain.Get(c.ctx, opt.RootID(objectiveID, attempt))
-	if err != nil {
-		c.Fatal(err)
-	}
+	test.OK(c, err)
 	return task
 }
 

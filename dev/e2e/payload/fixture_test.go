@@ -28,6 +28,7 @@ import (
 
 	"longhaul/dev/e2e/harness"
 	"longhaul/internal/seal"
+	"longhaul/internal/test"
 	"longhaul/workflows"
 )
 
@@ -55,13 +56,9 @@ func cipher(t *testing.T, keys ...string) workflows.Cipher {
 		return nil
 	}
 	list, err := seal.Parse(strings.Join(keys, ","))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	box, err := seal.New(list...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return box
 }
 
@@ -70,9 +67,7 @@ func cipher(t *testing.T, keys ...string) workflows.Cipher {
 func newSite(t *testing.T, args ...string) *harness.Site {
 	t.Helper()
 	path, err := filepath.Abs("playbook.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return harness.NewSite(t, harness.Dev, append([]string{"--playbooks", path}, args...)...)
 }
 
@@ -84,14 +79,10 @@ func startElsewhere(t *testing.T, site *harness.Site, keys ...string) (stop func
 	connection, err := client.Dial(client.Options{
 		HostPort: site.TemporalAddr, Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler)), DataConverter: workflows.NewDataConverter(c), FailureConverter: workflows.NewFailureConverter(c),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	w := worker.New(connection, "elsewhere", worker.Options{DisableWorkflowWorker: true})
 	w.RegisterActivityWithOptions(try, activity.RegisterOptions{Name: "try"})
-	if err := w.Start(); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, w.Start())
 	stop = sync.OnceFunc(func() { w.Stop(); connection.Close() })
 	t.Cleanup(stop)
 	return stop
@@ -128,22 +119,16 @@ func histories(t *testing.T, site *harness.Site) (all map[string]*historypb.Hist
 	defer c.Close()
 	all = map[string]*historypb.History{}
 	list, err := c.ListWorkflow(t.Context(), &workflowservice.ListWorkflowExecutionsRequest{PageSize: 1000})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	for _, info := range list.GetExecutions() {
 		id := info.GetExecution().GetWorkflowId()
 		described, err := c.DescribeWorkflowExecution(t.Context(), id, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		shown = append(append(shown, marshal(t, described)...), marshal(t, info)...)
 		h := &historypb.History{}
 		for events := c.GetWorkflowHistory(t.Context(), id, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT); events.HasNext(); {
 			e, err := events.Next()
-			if err != nil {
-				t.Fatal(err)
-			}
+			test.OK(t, err)
 			h.Events = append(h.Events, e)
 		}
 		all[id] = h
@@ -154,9 +139,7 @@ func histories(t *testing.T, site *harness.Site) (all map[string]*historypb.Hist
 func marshal(t *testing.T, m proto.Message) []byte {
 	t.Helper()
 	data, err := proto.Marshal(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return data
 }
 

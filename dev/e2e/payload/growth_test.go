@@ -14,6 +14,7 @@ import (
 
 	"longhaul/activities/llm/llmtest"
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -72,9 +73,7 @@ func TestGrowth(t *testing.T) {
 			}
 			close(sent)
 			c.AwaitState(t, 2*time.Minute, task.ID, "COMPLETED")
-			if got := heard.Load(); got != growthTasks+growthLegs-1 {
-				t.Errorf("%d turns had all notes, want %d", got, growthTasks+growthLegs-1)
-			}
+			test.Is(t, "turns had all notes", growthTasks+growthLegs-1, heard.Load())
 			all, _ := histories(t, site)
 			server.Stop()
 			inline, stored := runBytes(all[opt.PlanID(task.ID, 1)]), blobBytes(t, site)
@@ -117,12 +116,8 @@ func runBytes(h *historypb.History) (n int) {
 func blobBytes(t *testing.T, site *harness.Site) (n int) {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(site.Dir, "journal.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	defer db.Close()
-	if err := db.QueryRow("SELECT COALESCE(SUM(LENGTH(data)), 0) FROM blobs").Scan(&n); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, db.QueryRow("SELECT COALESCE(SUM(LENGTH(data)), 0) FROM blobs").Scan(&n))
 	return n
 }

@@ -7,6 +7,7 @@ import (
 
 	"longhaul/client"
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -35,9 +36,7 @@ func TestEncrypted(t *testing.T) {
 			c.AwaitState(t, within, large, "COMPLETED")
 			all, shown := histories(t, site)
 			readable := bytes.Contains(shown, []byte(canary))
-			if want := tt.keys == nil; readable != want {
-				t.Errorf("Temporal's lists have the text: %v, want %v", readable, want)
-			}
+			test.Is(t, "Temporal's lists have the text", tt.keys == nil, readable)
 			failed := false
 			for id, h := range all {
 				readable = bytes.Contains(marshal(t, h), []byte(canary))

@@ -15,6 +15,7 @@ import (
 
 	"longhaul/activities/llm/llmtest"
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 )
 
 // A decision is one of the chain of an objective.
@@ -32,14 +33,10 @@ type decision struct {
 func decisions(t *testing.T, site *harness.Site, id string) (list []decision) {
 	t.Helper()
 	res, err := http.Get(site.URL() + "/v1/objectives/" + id + "/decisions")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	defer res.Body.Close()
 	page := struct{ Decisions *[]decision }{&list}
-	if err := json.NewDecoder(res.Body).Decode(&page); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, json.NewDecoder(res.Body).Decode(&page))
 	return list
 }
 
@@ -52,12 +49,10 @@ func TestDecide(t *testing.T) {
 	book := string(regexp.MustCompile("(?s)```yaml\n(.*?)```").FindSubmatch(harness.ReadFile(t, "../../../docs/decide.md"))[1])
 	dir := t.TempDir()
 	harness.WriteFile(t, dir, "judged.yaml", judged)
-	models := harness.WriteFile(t, t.TempDir(), "models.yaml", fmt.Sprintf("models:\n  main: {provider: openai, url: %q, model: scripted, key: DECIDE_KEY}\n", llmtest.New(t, gullible).URL+"/v1"))
+	models := test.File(t, "models.yaml", fmt.Sprintf("models:\n  main: {provider: openai, url: %q, model: scripted, key: DECIDE_KEY}\n", llmtest.New(t, gullible).URL+"/v1"))
 	for name, order := range map[string]string{"pay": `"amount": 120, "for": "tea"`, "large": `"amount": 600, "for": "tea"`, "cars": `"amount": 120, "for": "cars"`} {
 		text := strings.NewReplacer(`name: pay`, `name: `+name, `[pay]`, `[`+name+`]`, `"amount": 120, "for": "tea"`, order).Replace(book)
-		if err := os.WriteFile(filepath.Join(dir, name+".yaml"), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, os.WriteFile(filepath.Join(dir, name+".yaml"), []byte(text), 0o600))
 	}
 	site := harness.NewSite(t, harness.Dev, "--playbooks", dir)
 	site.Env = []string{"LONGHAUL_MODELS=" + models, "DECIDE_KEY=sk-of-the-test"}
@@ -178,9 +173,7 @@ plans:
         standing: true
         human: {approve: "Pay?", object: '{{results "Order"}}'}
 `
-	if err := os.WriteFile(filepath.Join(dir, "buy.yaml"), []byte(book), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, os.WriteFile(filepath.Join(dir, "buy.yaml"), []byte(book), 0o600))
 	site := harness.NewSite(t, harness.Dev, "--playbooks", dir)
 	site.Start(harness.AllInOne)
 	c := site.Client()
@@ -189,9 +182,7 @@ plans:
 	gate := strings.Replace(asked.ID, "obj-", "task-", 1) + "-1-1:1"
 	body := `{"interruptId": "` + gate + `", "holds": "object.amount < 50", "for": "8h", "most": 1}`
 	res, err := http.Post(site.URL()+"/v1/standing", "application/json", strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	defer res.Body.Close()
 	var made struct{ ID, State string }
 	if err := json.NewDecoder(res.Body).Decode(&made); err != nil || made.State != "active" {
@@ -204,9 +195,7 @@ plans:
 	third := c.MustSend(ctx, t, harness.Message{ID: "third", Text: "buy"})
 	c.AwaitGate(t, within, third.ID)
 	list, err := http.Get(site.URL() + "/v1/standing")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	defer list.Body.Close()
 	var shown struct{ Standing []struct{ State string } }
 	if err := json.NewDecoder(list.Body).Decode(&shown); err != nil || len(shown.Standing) != 1 || shown.Standing[0].State != "used-up" {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 )
 
 const within = 30 * time.Second
@@ -30,9 +31,7 @@ func newFile(t *testing.T) file { return file{t, filepath.Join(t.TempDir(), "boo
 func (f file) write(name, tasks string) {
 	f.t.Helper()
 	text := "name: " + name + "\ndefault: true\nskills: [{id: " + name + ", name: N, description: D, tags: [t]}]\nplans:\n- name: P\n  tasks:\n" + tasks
-	if err := os.WriteFile(f.path, []byte(text), 0o600); err != nil {
-		f.t.Fatal(err)
-	}
+	test.OK(f.t, os.WriteFile(f.path, []byte(text), 0o600))
 }
 
 // skill returns the skill on the agent card.
@@ -61,9 +60,7 @@ func TestReload(t *testing.T) {
 	c := site.Client()
 	hangUp := func() {
 		t.Helper()
-		if err := syscall.Kill(p.PID(), syscall.SIGHUP); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, syscall.Kill(p.PID(), syscall.SIGHUP))
 	}
 	before := c.MustSend(ctx, t, harness.Message{ID: "before", Text: "x"})
 	gate := c.AwaitState(t, within, before.ID, "INPUT_REQUIRED").Gate
@@ -143,14 +140,10 @@ func TestRetries(t *testing.T) {
 		return nil
 	})
 	c.AwaitState(t, within, root.ID, "COMPLETED")
-	if err := look(); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, look())
 	for i, want := range []string{"COMPLETED <nil> 2", "FAILED bad-input 1", "FAILED timeout 1", "FAILED timeout 2"} {
 		state, attempt := shown(t, c, tasks[i].ID)
-		if got := fmt.Sprintf("%s %v %d", state, tasks[i].Metadata["opt/v1/failureReason"], attempt); got != want {
-			t.Errorf("%s: %s, want %s", tasks[i].Name, got, want)
-		}
+		test.Is(t, tasks[i].Name, want, fmt.Sprintf("%s %v %d", state, tasks[i].Metadata["opt/v1/failureReason"], attempt))
 	}
 	p.Stop()
 }
@@ -159,16 +152,12 @@ func TestRetries(t *testing.T) {
 func shown(t *testing.T, c *harness.Client, id string) (state string, attempt int) {
 	t.Helper()
 	task, err := c.Get(t.Context(), id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	var raw struct {
 		Metadata struct {
 			Attempt int `json:"longhaul/v1/attempt"`
 		}
 	}
-	if err := json.Unmarshal(task.Raw, &raw); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, json.Unmarshal(task.Raw, &raw))
 	return task.State, raw.Metadata.Attempt
 }

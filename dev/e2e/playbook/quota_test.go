@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 )
 
 // patient is for what waits until a held task looks again.
@@ -24,7 +25,7 @@ plans:
 // open, and their answers count. With a higher limit at the next start all continue.
 func TestQuota_questions(t *testing.T) {
 	t.Parallel()
-	site := harness.NewSite(t, harness.Dev, "--playbooks", harness.WriteFile(t, t.TempDir(), "twice.yaml", twice))
+	site := harness.NewSite(t, harness.Dev, "--playbooks", test.File(t, "twice.yaml", twice))
 	p := site.Start(harness.AllInOne, "LONGHAUL_QUOTA=questions-in-all=2")
 	c := site.Client()
 	var ids []string

@@ -6,9 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 )
 
 // While a task waits for a person, the worker is killed twice: between two steps, so
@@ -57,9 +56,7 @@ func TestWait_workersKilled(t *testing.T) {
 	worker.Kill()
 	worker = site.Start(harness.Worker)
 	events, err := f.Wait(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	if time.Now().Before(last.Next.At) {
 		t.Error("the gate has expired too early")
 	}
@@ -73,9 +70,7 @@ func TestWait_workersKilled(t *testing.T) {
 		}
 	}
 	want := []string{"0 taken, next remind", "1 taken, next escalate", "2 taken, next remind", "3 taken, next expire", "failed"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("events (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "events", want, got)
 	if task := c.AwaitState(t, within, root.ID, "FAILED"); task.Message != "No answer came within 20s." {
 		t.Errorf("the root task says %q", task.Message)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"longhaul"
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 )
 
 const within = time.Minute
@@ -43,9 +44,7 @@ func TestNew(t *testing.T) {
 		t.Errorf("the release ended %s %q with %+v, want the artifact %s", done.State, done.Message, done.Artifacts, sum)
 	}
 
-	if err := os.WriteFile(filepath.Join(dir, "dist", "hello.txt"), []byte("Bye\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, os.WriteFile(filepath.Join(dir, "dist", "hello.txt"), []byte("Bye\n"), 0o600))
 	accept(ctx, t, site, second)
 	if done := site.Client().AwaitEnd(t, within, second.ID); done.State != "FAILED" || !strings.Contains(done.Message, "The files are not those that were approved.") {
 		t.Errorf("the release of changed files ended %s %q", done.State, done.Message)

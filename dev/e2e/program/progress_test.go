@@ -16,6 +16,7 @@ import (
 	"longhaul/activities"
 	"longhaul/dev/e2e/harness"
 	"longhaul/dev/temporald"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -58,9 +59,7 @@ func TestProgress(t *testing.T) {
 	c := harness.NewClient("http://" + addr)
 	task := c.MustSendUntil(ctx, t, harness.Message{ID: "m", Text: "x", Plan: harness.NewPlan("Steps", "one")})
 	stream, err := c.Subscribe(ctx, task.ID, harness.Fresh)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	defer stream.Close()
 	s.say <- "first"
 	for heard := ""; !strings.Contains(heard, "first"); {
@@ -102,16 +101,12 @@ func planOf(t *testing.T, rootID string) string {
 func workflowTasks(t *testing.T, addr, id string) (n int) {
 	t.Helper()
 	c, err := client.Dial(client.Options{HostPort: addr})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	defer c.Close()
 	events := c.GetWorkflowHistory(t.Context(), id, "", false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for events.HasNext() {
 		e, err := events.Next()
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		if e.GetEventType() == enums.EVENT_TYPE_WORKFLOW_TASK_COMPLETED {
 			n++
 		}

@@ -12,10 +12,10 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2aclient"
 	"github.com/a2aproject/a2a-go/v2/a2aclient/agentcard"
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
-	"github.com/google/go-cmp/cmp"
 
 	"longhaul/dev/e2e/harness"
 	"longhaul/dev/e2e/program/writer"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -30,17 +30,13 @@ var conversed = conversation{"of 8", "Publish it?", words, "Published after the 
 // it; there it survives that its process is killed at work, and while it asks.
 func TestServe(t *testing.T) {
 	t.Parallel()
-	if diff := cmp.Diff(conversed, talk(t, inMemory(t), func(string) {})); diff != "" {
-		t.Errorf("on the server of the SDK (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "on the server of the SDK", conversed, talk(t, inMemory(t), func(string) {}))
 	site, worker := newServed(t)
 	got := talk(t, site.URL(), func(string) {
 		worker.Kill()
 		worker = site.Start(harness.Worker)
 	})
-	if diff := cmp.Diff(conversed, got); diff != "" {
-		t.Errorf("by Serve (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "by Serve", conversed, got)
 }
 
 // A cancellation reaches the agent, whose words are the last of the task of the plan.
@@ -89,22 +85,16 @@ func talk(t *testing.T, url string, between func(taskID string)) (c conversation
 	t.Helper()
 	ctx := t.Context()
 	card, err := agentcard.NewResolver(http.DefaultClient).Resolve(ctx, url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	client, err := a2aclient.NewFromCard(ctx, card)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	t.Cleanup(func() { _ = client.Destroy() })
 	send := func(taskID a2a.TaskID, text string) a2a.TaskID {
 		t.Helper()
 		m := a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart(text))
 		m.TaskID = taskID
 		result, err := client.SendMessage(ctx, &a2a.SendMessageRequest{Message: m, Config: &a2a.SendMessageConfig{ReturnImmediately: true}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		return result.TaskInfo().TaskID
 	}
 	await := func(id a2a.TaskID, what string, is func(*a2a.Task) bool) {

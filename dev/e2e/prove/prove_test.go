@@ -15,6 +15,7 @@ import (
 	"longhaul/dev/e2e/harness"
 	"longhaul/internal/pgserver"
 	"longhaul/internal/prove"
+	"longhaul/internal/test"
 )
 
 // run runs prove on a server that command starts at the address of site, and returns its
@@ -65,13 +66,9 @@ func TestProve_officialDatabase(t *testing.T) {
 	t.Parallel()
 	dir := harness.NodeProgram(t, "../official/js", "../official/js/main.mjs", "../official/js/kit.json")
 	server, err := pgserver.Start(t.Context(), "fsync=off")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	t.Cleanup(func() { _ = server.Close() })
-	if err := server.Create(t.Context(), "a2a"); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, server.Create(t.Context(), "a2a"))
 	out, err := exec.CommandContext(t.Context(), "node", filepath.Join(dir, "node_modules/.bin/a2a-db"), "upgrade", "--url", server.URL("a2a")).CombinedOutput()
 	if err != nil {
 		t.Fatalf("make the tables: %v\n%s", err, out)

@@ -17,9 +17,9 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
-	"github.com/google/go-cmp/cmp"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 )
 
 const within = 60 * time.Second
@@ -63,9 +63,7 @@ func add(t *testing.T, c *harness.Client, taskID, id, url string) {
 	t.Helper()
 	params := config(id, url)
 	params["taskId"] = taskID
-	if err := c.Call(t.Context(), "CreateTaskPushNotificationConfig", params, nil); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, c.Call(t.Context(), "CreateTaskPushNotificationConfig", params, nil))
 }
 
 // accept waits for the gate of a task and opens it.
@@ -111,9 +109,7 @@ func TestPush(t *testing.T) {
 			t.Errorf("%s was attempted again after 403", n.id)
 		}
 	}
-	if n := len(r.at("elsewhere")); n != 0 {
-		t.Errorf("%d requests followed a redirect", n)
-	}
+	test.Is(t, "requests followed a redirect", 0, len(r.at("elsewhere")))
 	if got := states(r.at("gone")); len(got) != 1 {
 		t.Errorf("after 410 came %v", got)
 	}
@@ -156,13 +152,9 @@ func checkRequest(t *testing.T, n notice) {
 		"Content-Type": "application/a2a+json", "A2A-Version": "1.0", "Authorization": "Bearer " + credentials,
 		"X-A2A-Notification-Token": token, "A2A-Notification-Token": token,
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("headers (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "headers", want, got)
 	var body map[string]map[string]any
-	if err := json.Unmarshal([]byte(n.body), &body); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, json.Unmarshal([]byte(n.body), &body))
 	delete(body["statusUpdate"], "contextId")
 	for _, known := range []string{"taskId", "status", "metadata"} {
 		if body["statusUpdate"][known] == nil {
@@ -180,20 +172,14 @@ func checkSignature(t *testing.T, site *harness.Site, n notice) {
 	t.Helper()
 	_, keys := harness.Get(t, site.URL()+"/.well-known/jwks.json")
 	var set jose.JSONWebKeySet
-	if err := json.Unmarshal(keys, &set); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, json.Unmarshal(keys, &set))
 	token, err := jwt.ParseSigned(n.header.Get("X-Longhaul-Signature"), []jose.SignatureAlgorithm{jose.ES256})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	var claims struct {
 		jwt.Claims
 		BodySHA256 string `json:"body_sha256"`
 	}
-	if err := token.Claims(set, &claims); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, token.Claims(set, &claims))
 	sum := sha256.Sum256([]byte(n.body))
 	if claims.ID != n.id || claims.Subject != n.taskID || claims.BodySHA256 != base64.RawURLEncoding.EncodeToString(sum[:]) {
 		t.Errorf("the signature says %+v", claims)
@@ -206,9 +192,7 @@ func redelivers(t *testing.T, site *harness.Site, r *receiver, taskID string) {
 	had := r.at("plain")
 	last := had[len(had)-1]
 	res, err := http.Post(fmt.Sprintf("%s/v1/tasks/%s/deliveries/plain/%d/redeliver", site.URL(), taskID, last.n), "application/json", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	_ = res.Body.Close()
 	if res.StatusCode/100 != 2 {
 		t.Fatalf("redeliver answers %s", res.Status)

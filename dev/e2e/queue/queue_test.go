@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 )
 
 // patience keeps a loaded machine from changing what clients see.
@@ -83,9 +84,7 @@ func place(t *testing.T, task *harness.Task) int {
 			Position int    `json:"longhaul/v1/queuePosition"`
 		} `json:"metadata"`
 	}
-	if err := json.Unmarshal(task.Raw, &in); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, json.Unmarshal(task.Raw, &in))
 	if (in.Metadata.At == "") != (in.Metadata.Position == 0) {
 		t.Errorf("%s is at place %d since %q", task.ID, in.Metadata.Position, in.Metadata.At)
 	}
@@ -149,9 +148,7 @@ func takeTurns(t *testing.T, maxEvents string) {
 	}
 	r.MustCancel(r.ctx, t, canceled.ID)
 	r.until(canceled, "CANCELED")
-	if at := place(t, r.until(last, "SUBMITTED")); at != 1 {
-		t.Errorf("after one was canceled, the next is at place %d, want 1", at)
-	}
+	test.Is(t, "after one was canceled, the next is at place", 1, place(t, r.until(last, "SUBMITTED")))
 
 	answered, err := r.Send(r.ctx, harness.Reply("yes", asks.ID, asks.Gate.ID, "accept"))
 	if err != nil || answered.State != "WORKING" {
@@ -159,9 +156,7 @@ func takeTurns(t *testing.T, maxEvents string) {
 	}
 	elsewhere := r.begin("", "say e")
 	r.until(elsewhere, "COMPLETED")
-	if state := r.until(works, "WORKING").State; state != "WORKING" {
-		t.Errorf("what began first is %s by now", state)
-	}
+	test.Is(t, "what began first by now", "WORKING", r.until(works, "WORKING").State)
 	for _, task := range []*harness.Task{works, asks, last} {
 		r.until(task, "COMPLETED")
 	}
@@ -169,9 +164,7 @@ func takeTurns(t *testing.T, maxEvents string) {
 	if got := r.turns(asks, works, canceled, last); !slices.Equal(got, want) {
 		t.Errorf("ran in the order %v, want %v", got, want)
 	}
-	if at := place(t, r.until(last, "COMPLETED")); at != 0 {
-		t.Errorf("a task that has ended waits at place %d", at)
-	}
+	test.Is(t, "a task that has ended waits at place", 0, place(t, r.until(last, "COMPLETED")))
 }
 
 // TestTurns_beforeAnyWorker sends messages one after another before there is a
@@ -204,9 +197,7 @@ func TestTurns_ofNewAttempts(t *testing.T) {
 	idle := r.until(r.begin("room", "fail"), "FAILED")
 	update := func(task *harness.Task, status string) {
 		t.Helper()
-		if err := r.Call(r.ctx, "objectives/update", map[string]any{"id": task.ID, "status": status}, nil); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, r.Call(r.ctx, "objectives/update", map[string]any{"id": task.ID, "status": status}, nil))
 	}
 	update(idle, "submitted")
 	works := r.begin("room", "work 10m")
@@ -301,9 +292,7 @@ func (r *room) crowd(contextID string, n int) []*harness.Task {
 			return err
 		})
 	}
-	if err := group.Wait(); err != nil {
-		r.t.Fatal(err)
-	}
+	test.OK(r.t, group.Wait())
 	since := func(task *harness.Task) string {
 		var in struct {
 			Metadata map[string]any `json:"metadata"`

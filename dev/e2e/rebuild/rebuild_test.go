@@ -23,6 +23,7 @@ import (
 	"longhaul/dev/e2e/harness"
 	"longhaul/internal/journal"
 	"longhaul/internal/seal"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/shown"
 )
@@ -138,9 +139,7 @@ func (w *world) lose() string {
 		if errors.Is(err, os.ErrNotExist) {
 			continue
 		}
-		if err := errors.Join(err, os.WriteFile(kept+end, data, 0o600), os.Remove(name)); err != nil {
-			w.Fatal(err)
-		}
+		test.OK(w, errors.Join(err, os.WriteFile(kept+end, data, 0o600), os.Remove(name)))
 	}
 	return kept
 }
@@ -162,9 +161,7 @@ func testRebuild(t *testing.T, readable bool, env ...string) {
 	}
 	shown := w.shown()
 	events, err := w.c.All(t.Context(), w.tasks[0], 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	p.Stop()
 	kept := w.lose()
 
@@ -278,17 +275,13 @@ func (w *world) compare(kept string) {
 	before, now := w.open(kept), w.open(filepath.Join(w.site.Dir, "journal.db"))
 	for _, id := range w.tasks {
 		old, err := before.Objective(w.Context(), "default", id)
-		if err != nil {
-			w.Fatal(err)
-		}
+		test.OK(w, err)
 		got, err := now.Objective(w.Context(), "default", id)
 		if err != nil {
 			w.Errorf("%s: %v", id, err)
 			continue
 		}
-		if diff := cmp.Diff(old, got); diff != "" {
-			w.Errorf("objective %s (-before +rebuilt):\n%s", old.Name, diff)
-		}
+		test.Equal(w, fmt.Sprintf("objective %s", old.Name), old, got)
 		ids := []string{id}
 		for _, p := range old.Plans {
 			for _, t := range p.Tasks {
@@ -296,30 +289,20 @@ func (w *world) compare(kept string) {
 			}
 		}
 		for _, id := range ids {
-			if diff := cmp.Diff(view(w, before, id), view(w, now, id), cmpopts.EquateEmpty()); diff != "" {
-				w.Errorf("%s of %s (-before +rebuilt):\n%s", id, old.Name, diff)
-			}
+			test.Equal(w, fmt.Sprintf("%s of %s", id, old.Name), view(w, before, id), view(w, now, id), cmpopts.EquateEmpty())
 		}
-		if diff := cmp.Diff(facts(w, before, old.ID), facts(w, now, old.ID)); diff != "" {
-			w.Errorf("events of %s (-before +rebuilt):\n%s", old.Name, diff)
-		}
+		test.Equal(w, fmt.Sprintf("events of %s", old.Name), facts(w, before, old.ID), facts(w, now, old.ID))
 	}
 }
 
 func (w *world) open(path string) *journal.Journal {
 	w.Helper()
 	keys, err := seal.File(filepath.Join(w.site.Dir, "secret.key"))
-	if err != nil {
-		w.Fatal(err)
-	}
+	test.OK(w, err)
 	box, err := seal.New(keys...)
-	if err != nil {
-		w.Fatal(err)
-	}
+	test.OK(w, err)
 	j, err := journal.Open(w.Context(), journal.Config{Path: path, Sealer: box})
-	if err != nil {
-		w.Fatal(err)
-	}
+	test.OK(w, err)
 	w.Cleanup(func() { _ = j.Close() })
 	return j
 }

@@ -12,6 +12,7 @@ import (
 	"longhaul/dev/e2e/harness"
 	"longhaul/internal/needs"
 	"longhaul/internal/pgserver"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -94,14 +95,10 @@ func TestRestore_temporalOlder(t *testing.T) {
 	w.c.AwaitState(t, within, w.tasks[1], "COMPLETED")
 	p.Stop()
 	for name := range w.temporalFiles() {
-		if err := os.Remove(name); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, os.Remove(name))
 	}
 	for name, data := range copied {
-		if err := os.WriteFile(name, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, os.WriteFile(name, data, 0o600))
 	}
 
 	w.site.Start(harness.AllInOne)
@@ -184,9 +181,7 @@ func (s *sqliteStore) restore(w *world) store {
 	if err == nil {
 		err = os.WriteFile(filepath.Join(w.site.Dir, "journal.db"), data, 0o600)
 	}
-	if err != nil {
-		w.Fatal(err)
-	}
+	test.OK(w, err)
 	return s
 }
 
@@ -200,18 +195,14 @@ func newPostgresStore(t *testing.T) store {
 	t.Helper()
 	needs.Tools(t, "postgres")
 	server, err := pgserver.Start(t.Context(), "fsync=off")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	t.Cleanup(func() {
 		if err := server.Close(); err != nil {
 			t.Error(err)
 		}
 	})
 	s := &postgresStore{server, "journal", filepath.Join(t.TempDir(), "journal.dump")}
-	if err := server.Create(t.Context(), s.database); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, server.Create(t.Context(), s.database))
 	return s
 }
 
@@ -225,9 +216,7 @@ func (s *postgresStore) backup(w *world) {
 
 func (s *postgresStore) restore(w *world) store {
 	now := &postgresStore{s.server, "restored", s.dump}
-	if err := s.server.Create(w.Context(), now.database); err != nil {
-		w.Fatal(err)
-	}
+	test.OK(w, s.server.Create(w.Context(), now.database))
 	command(w.T, needs.Tool(w.T, "pg_restore"), "--no-owner", "-d", s.server.URL(now.database), s.dump)
 	return now
 }

@@ -21,6 +21,7 @@ import (
 	"longhaul/dev/e2e/harness"
 	"longhaul/internal/journal"
 	"longhaul/internal/serve"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/rehearse"
 )
@@ -179,12 +180,10 @@ type office struct {
 func newOffice(t *testing.T, samples []*sample) *office {
 	dir := t.TempDir()
 	for _, s := range samples {
-		if err := os.WriteFile(filepath.Join(dir, s.name+".yaml"), []byte(s.yaml), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, os.WriteFile(filepath.Join(dir, s.name+".yaml"), []byte(s.yaml), 0o600))
 	}
 	site := harness.NewSite(t, "longhaul/dev/e2e/rehearse/assumed", "--auth", "keys", "--playbooks", dir, "--quota", "running-tasks=12",
-		"--calendars", harness.WriteFile(t, t.TempDir(), "calendars.yaml", always))
+		"--calendars", test.File(t, "calendars.yaml", always))
 	o := &office{site: site, books: dir, keys: map[string]string{}, clients: map[string]*harness.Client{}}
 	for _, p := range people {
 		key := site.Key(p.Name, "--scopes", "all", "--groups", strings.Join(p.Groups, ","))

@@ -14,6 +14,7 @@ import (
 	"go.temporal.io/sdk/log"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 	"longhaul/workflows"
 )
 
@@ -23,9 +24,7 @@ const within = 60 * time.Second
 func dial(t *testing.T, site *harness.Site) client.Client {
 	t.Helper()
 	c, err := workflows.Dial(workflows.DialConfig{Addr: site.TemporalAddr, Namespace: "default", Local: true, Log: log.NewStructuredLogger(slog.New(slog.DiscardHandler))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	t.Cleanup(c.Close)
 	return c
 }

@@ -22,6 +22,7 @@ import (
 	"longhaul/dev/temporald"
 	"longhaul/internal/cli"
 	"longhaul/internal/serve"
+	"longhaul/internal/test"
 	"longhaul/workflows"
 )
 
@@ -73,9 +74,7 @@ func shows(t *testing.T, c client.Client, want string) {
 func retention(t *testing.T, c client.Client) time.Duration {
 	t.Helper()
 	state, err := workflows.Examine(t.Context(), c, "default")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return state.Retention
 }
 
@@ -110,9 +109,7 @@ func TestRetention_schedule(t *testing.T) {
 	shows(t, c, fmt.Sprintf(hourly, "36h0m0s", fmt.Sprintf(note, "36 hours")))
 
 	handle := c.ScheduleClient().GetHandle(t.Context(), workflows.PurgeSchedule)
-	if err := handle.Pause(t.Context(), client.SchedulePauseOptions{Note: "hands off"}); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, handle.Pause(t.Context(), client.SchedulePauseOptions{Note: "hands off"}))
 	workers = append(workers, site.Start(harness.Worker, "LONGHAUL_TTL=96h"))
 	shows(t, c, fmt.Sprintf(hourly, "96h0m0s", ", paused: hands off"))
 
@@ -126,9 +123,7 @@ func TestRetention_schedule(t *testing.T) {
 	temporal.Stop()
 
 	site.Start(harness.Temporal, "LONGHAUL_TTL=30m") // Temporal accepts no less than an hour
-	if got := retention(t, dial(t, site)); got != time.Hour {
-		t.Errorf("the namespace keeps ended work for %v, want 1h", got)
-	}
+	test.Is(t, "the namespace keeps ended work for", time.Hour, retention(t, dial(t, site)))
 }
 
 // The service works if it may not make a schedule, or if the server does not
@@ -165,12 +160,8 @@ func TestRetention_withoutSchedules(t *testing.T) {
 				t.Errorf("the task is %+v, %v", task, err)
 			}
 			cancel()
-			if code := <-exit; code != 0 {
-				t.Errorf("exit code %d", code)
-			}
-			if n := refused.Load(); n != 1 {
-				t.Errorf("it was tried %d times", n)
-			}
+			test.Is(t, "exit code", 0, <-exit)
+			test.Is(t, "it was tried times", 1, refused.Load())
 		})
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/client"
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/timetable"
 )
@@ -40,9 +41,7 @@ func newInstallation(t *testing.T, program string, args ...string) installation 
 func (in installation) create(id string, s client.ScheduleChange) *client.Schedule {
 	in.Helper()
 	x, err := in.CreateSchedule(in.Context(), id, s)
-	if err != nil {
-		in.Fatal(err)
-	}
+	test.OK(in, err)
 	return x
 }
 
@@ -50,9 +49,7 @@ func (in installation) create(id string, s client.ScheduleChange) *client.Schedu
 func (in installation) show(id string) *client.Schedule {
 	in.Helper()
 	x, err := in.Schedule(in.Context(), id)
-	if err != nil {
-		in.Fatal(err)
-	}
+	test.OK(in, err)
 	return x
 }
 
@@ -72,9 +69,7 @@ func (in installation) started(id string) map[string]client.Objective {
 	out := map[string]client.Objective{}
 	for list := (client.ObjectiveOptions{PageSize: 100}); ; {
 		page, err := in.ListObjectives(in.Context(), list)
-		if err != nil {
-			in.Fatal(err)
-		}
+		test.OK(in, err)
 		for _, o := range page.Items {
 			if of, _ := o.Metadata.String(opt.KeySchedule); of != id {
 				continue
@@ -227,9 +222,7 @@ func TestSchedule_overlap(t *testing.T) {
 	first := all[times(all)[0]]
 
 	canceling, err := in.TriggerSchedule(t.Context(), "gate", timetable.OverlapCancel)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	harness.Eventually(t, within, "the other is canceled, and the next one waits", func() error {
 		all := in.started("gate")
 		states := map[opt.ObjectiveStatus]int{}
@@ -336,9 +329,7 @@ func TestSchedule_playbook(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "tea.yaml")
 	write := func(text string) {
 		t.Helper()
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, os.WriteFile(file, []byte(text), 0o600))
 	}
 	write(declaring)
 	in := newInstallation(t, harness.Dev, "--playbooks", file)
@@ -368,9 +359,7 @@ func TestSchedule_playbook(t *testing.T) {
 	reload := func(text string) {
 		t.Helper()
 		write(text)
-		if err := syscall.Kill(p.PID(), syscall.SIGHUP); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, syscall.Kill(p.PID(), syscall.SIGHUP))
 	}
 	const mine = "mine []24h0m0s  by local"
 	lists("the schedule is declared", mine, "playbook:tea:daily [0 5 * * *] Asia/Tokyo by longhaul:schedules")

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 )
 
 const within = 60 * time.Second
@@ -123,9 +124,7 @@ func find(t *testing.T, answer, member string) string {
 	var out struct {
 		Result struct{ Task map[string]any }
 	}
-	if err := json.Unmarshal([]byte(answer), &out); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, json.Unmarshal([]byte(answer), &out))
 	return fmt.Sprint(out.Result.Task[member])
 }
 

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 )
 
 const within = 5 * time.Minute
@@ -34,9 +35,7 @@ type drill struct {
 func newDrill(t *testing.T) *drill {
 	t.Helper()
 	path, err := filepath.Abs("playbook.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	site := harness.NewSite(t, harness.Dev, "--playbooks", path)
 	site.Start(harness.Temporal)
 	site.Start(harness.API)
@@ -49,9 +48,7 @@ func (d *drill) worker(version string) *harness.Process {
 	d.Helper()
 	commands := filepath.Join(d.TempDir(), "commands.yaml")
 	script := fmt.Sprintf(`echo "$LONGHAUL_TASK_ID" >> %s; printf %%s "%s"`, d.ran, version)
-	if err := os.WriteFile(commands, []byte("commands:\n  work:\n    run: [/bin/sh, -c, '"+script+"']\n"), 0o600); err != nil {
-		d.Fatal(err)
-	}
+	test.OK(d, os.WriteFile(commands, []byte("commands:\n  work:\n    run: [/bin/sh, -c, '"+script+"']\n"), 0o600))
 	env := []string{"LONGHAUL_COMMANDS=" + commands}
 	if version != "" {
 		env = append(env, "LONGHAUL_DEPLOYMENT=drill", "LONGHAUL_BUILD_ID="+version)
@@ -103,9 +100,7 @@ func (d *drill) finish(ids []string) {
 		d.client.MustSendUntil(d.Context(), d, harness.Message{ID: "go-" + id, TaskID: d.gates[id], Text: "yes"})
 	}
 	for _, id := range ids {
-		if text := artifacts(d.client.AwaitState(d, within, id, "COMPLETED")); text != d.expects[id] {
-			d.Errorf("the work of %s was done by %q, want %q", id, text, d.expects[id])
-		}
+		test.Is(d, fmt.Sprintf("the work of %s was done by", id), d.expects[id], artifacts(d.client.AwaitState(d, within, id, "COMPLETED")))
 	}
 }
 
@@ -126,13 +121,9 @@ func (d *drill) once() {
 		times[line]++
 	}
 	for task, n := range times {
-		if n != 1 {
-			d.Errorf("%s ran %d times", task, n)
-		}
+		test.Is(d, fmt.Sprintf("%s ran times", task), 1, n)
 	}
-	if len(times) != len(d.expects) {
-		d.Errorf("%d tasks ran, want %d", len(times), len(d.expects))
-	}
+	test.Is(d, "tasks ran", len(d.expects), len(times))
 }
 
 // Workers go from v1 to v2 and back to v1 while objectives wait for people. Each plan is

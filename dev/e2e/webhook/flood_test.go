@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 )
 
 // Thousands of callbacks for one task leave a short history. The last progress is shown,
@@ -57,9 +58,7 @@ func TestService_sendsManyCallbacks(t *testing.T) {
 	temporal := s.Temporal(t)
 	defer temporal.Close()
 	plan, err := temporal.DescribeWorkflowExecution(ctx, "plan-"+strings.TrimPrefix(root.ID, "obj-")+"-1", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	info := plan.GetWorkflowExecutionInfo()
 	t.Logf("%d callbacks in %v are a history of %d events and %d bytes", callbacks+pieces, took, info.GetHistoryLength(), info.GetHistorySizeBytes())
 	if got := info.GetHistoryLength(); got > events {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 )
 
 const within = 60 * time.Second
@@ -132,32 +133,20 @@ func TestService_sendsCallbacksLater(t *testing.T) {
 			if key == "wrong" {
 				want = http.StatusBadRequest
 			}
-			if got := callback(t, w.CallbackURL, key, body); got != want {
-				t.Errorf("callback %s the time %d: %d, want %d", key, i+1, got, want)
-			}
+			test.Is(t, fmt.Sprintf("callback %s the time %d", key, i+1), want, callback(t, w.CallbackURL, key, body))
 		}
 	}
-	if got := callback(t, w.WakeURL, "wake", `{"outcome":{"state":"completed"}}`); got != http.StatusAccepted {
-		t.Errorf("a wake: %d", got)
-	}
-	if got := callback(t, w.CallbackURL[:len(w.CallbackURL)-3], "forged", `{}`); got != http.StatusNotFound {
-		t.Errorf("a forged URL: %d", got)
-	}
+	test.Is(t, "a wake", http.StatusAccepted, callback(t, w.WakeURL, "wake", `{"outcome":{"state":"completed"}}`))
+	test.Is(t, "a forged URL", http.StatusNotFound, callback(t, w.CallbackURL[:len(w.CallbackURL)-3], "forged", `{}`))
 	s.start(harness.Worker)
 	c.AwaitText(t, within, root.ID, "Half of it is packed.")
-	if got := callback(t, w.CallbackURL, "done", `{"outcome":{"state":"completed","artifacts":[{"artifactId":"bill","parts":[{"data":{"total":3}}]}]}}`); got != http.StatusAccepted {
-		t.Errorf("the outcome: %d", got)
-	}
+	test.Is(t, "the outcome", http.StatusAccepted, callback(t, w.CallbackURL, "done", `{"outcome":{"state":"completed","artifacts":[{"artifactId":"bill","parts":[{"data":{"total":3}}]}]}}`))
 	task := c.AwaitEnd(t, within, root.ID)
 	if task.State != "COMPLETED" || len(task.Artifacts) != 2 || task.Artifacts[0].Text != "tea" {
 		t.Errorf("the task is %s with %+v", task.State, task.Artifacts)
 	}
-	if got := callback(t, w.CallbackURL, "late", `{"text":"More."}`); got != http.StatusGone {
-		t.Errorf("a late callback: %d", got)
-	}
-	if n := len(shop.work); n != 1 {
-		t.Errorf("the service got the task %d times", n)
-	}
+	test.Is(t, "a late callback", http.StatusGone, callback(t, w.CallbackURL, "late", `{"text":"More."}`))
+	test.Is(t, "the service got the task times", 1, len(shop.work))
 }
 
 // A person answers the question of a service, which gets the task again with the answer. A
@@ -182,9 +171,7 @@ func TestService_asksAndIsCanceled(t *testing.T) {
 	if again.Key == w.Key || !bytes.Contains(again.Replies, []byte(`"accept"`)) {
 		t.Errorf("the service gets %+v", again)
 	}
-	if got := callback(t, w.CallbackURL, "old", `{"outcome":{"state":"failed"}}`); got != http.StatusAccepted {
-		t.Errorf("the outcome of the former round: %d", got)
-	}
+	test.Is(t, "the outcome of the former round", http.StatusAccepted, callback(t, w.CallbackURL, "old", `{"outcome":{"state":"failed"}}`))
 	c.AwaitText(t, within, root.ID, "Waiting for shop.")
 	c.MustCancel(ctx, t, root.ID)
 	if last := shop.next(t, 3); !last.Cancel {

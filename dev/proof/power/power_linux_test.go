@@ -12,6 +12,7 @@ import (
 
 	"longhaul/dev/proof/power"
 	"longhaul/internal/seal"
+	"longhaul/internal/test"
 )
 
 // A disk is one under test.
@@ -27,7 +28,7 @@ func newDisk(t *testing.T, names power.Names) *disk {
 	dir := t.TempDir()
 	d, m := power.In(t, names, 1, dir)
 	x := &disk{d, t, m, dir}
-	t.Cleanup(func() { must(t, x.mount.Close()) })
+	t.Cleanup(func() { test.OK(t, x.mount.Close()) })
 	return x
 }
 
@@ -36,7 +37,7 @@ func (d *disk) path(name string) string { return filepath.Join(d.dir, name) }
 func (d *disk) cut(how power.Loss) {
 	d.t.Helper()
 	m, err := d.mount.Restore(how)
-	must(d.t, err)
+	test.OK(d.t, err)
 	d.mount = m
 }
 
@@ -44,21 +45,21 @@ func (d *disk) cut(how power.Loss) {
 func (d *disk) write(name, text string, sync bool) {
 	d.t.Helper()
 	f, err := os.OpenFile(d.path(name), os.O_WRONLY|os.O_CREATE, 0o600)
-	must(d.t, err)
+	test.OK(d.t, err)
 	_, err = f.WriteString(text)
-	must(d.t, err)
+	test.OK(d.t, err)
 	if sync {
-		must(d.t, f.Sync())
+		test.OK(d.t, f.Sync())
 	}
-	must(d.t, f.Close())
+	test.OK(d.t, f.Close())
 }
 
 func (d *disk) syncDir(name string) {
 	d.t.Helper()
 	f, err := os.Open(d.path(name))
-	must(d.t, err)
-	must(d.t, f.Sync())
-	must(d.t, f.Close())
+	test.OK(d.t, err)
+	test.OK(d.t, f.Sync())
+	test.OK(d.t, f.Close())
 }
 
 // reads returns the content of a file, "-" if there is none.
@@ -68,7 +69,7 @@ func (d *disk) reads(name string) string {
 	if errors.Is(err, os.ErrNotExist) {
 		return "-"
 	}
-	must(d.t, err)
+	test.OK(d.t, err)
 	return string(data)
 }
 
@@ -79,17 +80,10 @@ func (d *disk) want(name, want string) {
 	}
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // Synced writes are there after any cut, and others are lost when all are.
 func TestDisk_synced(t *testing.T) {
 	d := newDisk(t, power.Ordered)
-	must(t, os.Mkdir(d.path("dir"), 0o700))
+	test.OK(t, os.Mkdir(d.path("dir"), 0o700))
 	d.write("dir/file", "synced", true)
 	for _, how := range []power.Loss{power.LoseAll, power.LoseSome, power.Tear} {
 		d.cut(how)
@@ -101,7 +95,7 @@ func TestDisk_synced(t *testing.T) {
 	d.cut(power.LoseAll)
 	d.want("dir/file", "synced")
 	d.want("dir/other", "-")
-	must(t, os.Truncate(d.path("dir/file"), 3))
+	test.OK(t, os.Truncate(d.path("dir/file"), 3))
 	d.cut(power.LoseAll)
 	d.want("dir/file", "synced")
 }
@@ -112,12 +106,12 @@ func TestDisk_some(t *testing.T) {
 	const block = 4096
 	d.write("file", strings.Repeat(".", 100*block), true)
 	f, err := os.OpenFile(d.path("file"), os.O_WRONLY, 0)
-	must(t, err)
+	test.OK(t, err)
 	for i := range 100 {
 		_, err := f.WriteAt(bytes.Repeat([]byte("#"), block), int64(i*block))
-		must(t, err)
+		test.OK(t, err)
 	}
-	must(t, f.Close())
+	test.OK(t, f.Close())
 	d.cut(power.LoseSome)
 	var kept, reordered int
 	data, last := d.reads("file"), "#"
@@ -180,14 +174,14 @@ func TestDisk_names(t *testing.T) {
 			d.write("old", "moved", true)
 			d.write("gone", "gone", true)
 			d.syncDir(".")
-			must(t, os.Rename(d.path("old"), d.path("new")))
-			must(t, os.Remove(d.path("gone")))
+			test.OK(t, os.Rename(d.path("old"), d.path("new")))
+			test.OK(t, os.Remove(d.path("gone")))
 			d.cut(power.LoseAll)
 			d.want("old", "moved")
 			d.want("new", "-")
 			d.want("gone", "gone")
 
-			must(t, os.Rename(d.path("old"), d.path("new")))
+			test.OK(t, os.Rename(d.path("old"), d.path("new")))
 			d.write("fresh", "fresh", true)
 			d.cut(power.LoseAll)
 			d.want("fresh", tt.fresh)
@@ -195,9 +189,9 @@ func TestDisk_names(t *testing.T) {
 			if tt.names == power.Ordered {
 				return
 			}
-			must(t, os.Rename(d.path("old"), d.path("new")))
-			must(t, os.Remove(d.path("gone")))
-			must(t, os.Link(d.path("new"), d.path("link")))
+			test.OK(t, os.Rename(d.path("old"), d.path("new")))
+			test.OK(t, os.Remove(d.path("gone")))
+			test.OK(t, os.Link(d.path("new"), d.path("link")))
 			d.syncDir(".")
 			d.cut(power.LoseAll)
 			d.want("old", "-")
@@ -213,9 +207,9 @@ func TestDisk_failedSync(t *testing.T) {
 	d := newDisk(t, power.Ordered)
 	d.write("file", "old", true)
 	f, err := os.OpenFile(d.path("file"), os.O_WRONLY, 0)
-	must(t, err)
+	test.OK(t, err)
 	_, err = f.WriteAt([]byte("new"), 0)
-	must(t, err)
+	test.OK(t, err)
 	d.Fail(func(call, name string) syscall.Errno {
 		if call == "sync" && name == "file" {
 			return syscall.EIO
@@ -226,8 +220,8 @@ func TestDisk_failedSync(t *testing.T) {
 		t.Errorf("the sync ended with %v", err)
 	}
 	d.Fail(nil)
-	must(t, f.Sync())
-	must(t, f.Close())
+	test.OK(t, f.Sync())
+	test.OK(t, f.Close())
 	d.want("file", "new")
 	d.cut(power.LoseAll)
 	d.want("file", "old")
@@ -237,9 +231,9 @@ func TestDisk_failedSync(t *testing.T) {
 func TestMount_off(t *testing.T) {
 	d := newDisk(t, power.Ordered)
 	f, err := os.Create(d.path("file"))
-	must(t, err)
+	test.OK(t, err)
 	_, err = f.WriteString("text")
-	must(t, err)
+	test.OK(t, err)
 	d.mount.Off()
 	if err := f.Sync(); !errors.Is(err, syscall.EIO) {
 		t.Errorf("a sync without power ended with %v", err)
@@ -262,15 +256,15 @@ func TestDisk_mapped(t *testing.T) {
 	d.write("file", strings.Repeat(".", 4096), true)
 	change := func(to byte, sync bool) {
 		f, err := os.OpenFile(d.path("file"), os.O_RDWR, 0)
-		must(t, err)
+		test.OK(t, err)
 		page, err := syscall.Mmap(int(f.Fd()), 0, 4096, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
-		must(t, err)
+		test.OK(t, err)
 		page[0] = to
 		if sync {
-			must(t, f.Sync())
+			test.OK(t, f.Sync())
 		}
-		must(t, syscall.Munmap(page))
-		must(t, f.Close())
+		test.OK(t, syscall.Munmap(page))
+		test.OK(t, f.Close())
 	}
 	change('#', true)
 	change('?', false)
@@ -284,10 +278,10 @@ func TestDisk_mapped(t *testing.T) {
 func TestSeal_key(t *testing.T) {
 	d := newDisk(t, power.Apart)
 	made, err := seal.File(d.path("secret.key"))
-	must(t, err)
+	test.OK(t, err)
 	d.cut(power.LoseAll)
 	read, err := seal.File(d.path("secret.key"))
-	must(t, err)
+	test.OK(t, err)
 	if !slices.EqualFunc(made, read, bytes.Equal) {
 		t.Error("the key was lost, and another one was made")
 	}

@@ -1,6 +1,7 @@
 package completion_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,10 +11,10 @@ import (
 	"testing"
 
 	"github.com/alecthomas/kong"
-	"github.com/google/go-cmp/cmp"
 
 	"longhaul/internal/cli/completion"
 	"longhaul/internal/needs"
+	"longhaul/internal/test"
 )
 
 // A grammar has everything that scripts distinguish. Its texts have characters that
@@ -45,9 +46,7 @@ type grammar struct {
 func TestWrite(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"wall-one", "wall two"} {
-		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
 	}
 	walls := []string{"wall two", "wall-one"}
 	tests := []struct {
@@ -80,18 +79,13 @@ func TestWrite(t *testing.T) {
 	for _, shell := range []string{"bash", "zsh", "fish"} {
 		t.Run(shell, func(t *testing.T) {
 			path := needs.Tool(t, shell)
-			file := filepath.Join(t.TempDir(), "script")
-			if err := os.WriteFile(file, []byte(script(t, shell, "tea-house")), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			file := test.File(t, "script", script(t, shell, "tea-house"))
 			for _, tt := range tests {
 				got := proposals(t, exec.Command(path, args[shell]("tea-house "+tt.line, file)...), dir)
 				if shell == "zsh" {
 					got = selected(got, tt.line)
 				}
-				if diff := cmp.Diff(tt.want, got); diff != "" {
-					t.Errorf("%q (-want +got):\n%s", tt.line, diff)
-				}
+				test.Equal(t, fmt.Sprintf("%q", tt.line), tt.want, got)
 			}
 		})
 	}
@@ -101,10 +95,7 @@ func TestWrite(t *testing.T) {
 func TestWrite_texts(t *testing.T) {
 	needs.Tools(t, "fish", "zsh")
 	want := `Brew it; $(date) \ back\\slash`
-	file := filepath.Join(t.TempDir(), "script")
-	if err := os.WriteFile(file, []byte(script(t, "fish", "tea-house")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	file := test.File(t, "script", script(t, "fish", "tea-house"))
 	out, err := exec.Command("fish", args["fish"]("tea-house tea br", file)...).CombinedOutput()
 	if got := strings.TrimSpace(string(out)); err != nil || got != "brew\t"+want {
 		t.Errorf("fish: %q, error %v; want %q", got, err, want)
@@ -120,9 +111,7 @@ func TestWrite_texts(t *testing.T) {
 // zsh completes from the first key on, when it runs the file of its name in $fpath.
 func TestWrite_autoload(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "_tea-house"), []byte(script(t, "zsh", "tea-house")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, os.WriteFile(filepath.Join(dir, "_tea-house"), []byte(script(t, "zsh", "tea-house")), 0o600))
 	run := zshStubs + `compdef() { print "compdef $@" }; fpath=("$1"); autoload -U _tea-house; words=(tea-house tea p) CURRENT=3; _tea-house`
 	if got := proposals(t, exec.Command("zsh", "-f", "-c", run, "zsh", dir), dir); !slices.Equal(got, []string{"brew", "pour"}) {
 		t.Errorf("proposals %q", got)
@@ -140,9 +129,7 @@ func TestWrite_unknownShell(t *testing.T) {
 func script(t *testing.T, shell, name string) string {
 	t.Helper()
 	var out strings.Builder
-	if err := completion.Write(&out, shell, kong.Must(&grammar{}).Model.Node, name); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, completion.Write(&out, shell, kong.Must(&grammar{}).Model.Node, name))
 	return out.String()
 }
 

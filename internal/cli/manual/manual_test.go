@@ -10,6 +10,7 @@ import (
 
 	"longhaul/internal/cli/manual"
 	"longhaul/internal/needs"
+	"longhaul/internal/test"
 )
 
 type grammar struct {
@@ -71,9 +72,7 @@ Twice as much.
 SEE ALSO
 house(1)
 house v1.2.3 2026-01-02 HOUSE-TEA(1)`
-	if diff := cmp.Diff(want, read(t, "tea")); diff != "" {
-		t.Errorf("house-tea (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "house-tea", want, read(t, "tea"))
 	for _, want := range []string{
 		"house - a house for tea", "Exit codes: 0 done.", "house-tea(1)", "With flags alone it does the same as house serve.", "--config=FILE", "house.yaml\nSettings.",
 	} {
@@ -105,12 +104,8 @@ OPTIONS
 }
 
 func TestManual_Pages(t *testing.T) {
-	if diff := cmp.Diff([]string{"", "tea", "serve"}, pages().Pages()); diff != "" {
-		t.Errorf("pages (-want +got):\n%s", diff)
-	}
-	if got := pages().FileName("") + " " + pages().FileName("tea"); got != "house.1 house-tea.1" {
-		t.Errorf("names of files: %s", got)
-	}
+	test.Equal(t, "pages", []string{"", "tea", "serve"}, pages().Pages())
+	test.Is(t, "names of files", "house.1 house-tea.1", pages().FileName("")+" "+pages().FileName("tea"))
 	for _, name := range []string{"coffee", "tea coffee", "tea spit", "hide", "serve tea"} {
 		err := pages().Write(&strings.Builder{}, name)
 		if err == nil || !strings.Contains(err.Error(), "name one of the commands tea, serve") {
@@ -122,9 +117,7 @@ func TestManual_Pages(t *testing.T) {
 func page(t *testing.T, name string) string {
 	t.Helper()
 	var out strings.Builder
-	if err := pages().Write(&out, name); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, pages().Write(&out, name))
 	return out.String()
 }
 
@@ -134,9 +127,7 @@ func read(t *testing.T, name string) string {
 	cmd := exec.Command(needs.Tool(t, "mandoc"), "-T", "ascii", "-O", "width=78")
 	cmd.Stdin = strings.NewReader(page(t, name))
 	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	var shown strings.Builder
 	for i, c := range out {
 		if c != '\b' && (i+1 == len(out) || out[i+1] != '\b') {

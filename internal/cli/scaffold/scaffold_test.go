@@ -2,6 +2,7 @@ package scaffold_test
 
 import (
 	"flag"
+	"fmt"
 	"go/format"
 	"os"
 	"os/exec"
@@ -10,11 +11,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
 	"golang.org/x/mod/modfile"
 
 	"longhaul/internal/cli/scaffold"
+	"longhaul/internal/test"
 )
 
 const root = "../../.."
@@ -25,36 +26,26 @@ var update = flag.Bool("update", false, "write the files of examples/program")
 // workspace it needs few requirements.
 func TestFiles_example(t *testing.T) {
 	want, err := scaffold.Files(scaffold.Config{Module: "example.com/release"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	dir := filepath.Join(root, "examples", "program")
 	for name, text := range want {
 		path := filepath.Join(dir, filepath.FromSlash(name))
 		if *update {
-			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(path, text, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			test.OK(t, os.MkdirAll(filepath.Dir(path), 0o755))
+			test.OK(t, os.WriteFile(path, text, 0o644))
 		}
 		got, err := os.ReadFile(path)
 		if err != nil {
 			t.Error(err)
 		}
-		if diff := cmp.Diff(string(text), string(got)); diff != "" {
-			t.Errorf("examples/program/%s is not what longhaul new writes (go test ./internal/cli/scaffold -update writes it): mismatch (-want +got):\n%s", name, diff)
-		}
+		test.Equal(t, fmt.Sprintf("examples/program/%s is not what longhaul new writes (go test ./internal/cli/scaffold -update writes it):", name), string(text), string(got))
 	}
 }
 
 func TestFiles_formatted(t *testing.T) {
 	for _, module := range []string{"example.com/release", "aaa", "zzz.example.com/a-long/path/v2-tool"} {
 		files, err := scaffold.Files(scaffold.Config{Module: module})
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		for name, text := range files {
 			if strings.Contains(string(text), "[[") {
 				t.Errorf("%s of %s has a delimiter of templates", name, module)
@@ -63,9 +54,8 @@ func TestFiles_formatted(t *testing.T) {
 				continue
 			}
 			formatted, err := format.Source(text)
-			if diff := cmp.Diff(string(formatted), string(text)); err != nil || diff != "" {
-				t.Errorf("%s of %s: error %v, not formatted (-want +got):\n%s", name, module, err, diff)
-			}
+			test.OK(t, err)
+			test.Equal(t, fmt.Sprintf("%s of %s: not formatted", name, module), string(formatted), string(text))
 		}
 	}
 }
@@ -74,13 +64,9 @@ func TestWrite(t *testing.T) {
 	source := absolute(t)
 	dir := filepath.Join(t.TempDir(), "deep", "press")
 	names, err := scaffold.Write(scaffold.Config{Dir: dir, Source: source, Module: "example.com/press"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	want := []string{".github/workflows/test.yml", ".gitignore", ".ko.yaml", "README.md", "checksum/checksum.go", "checksum/checksum_test.go", "dist/hello.txt", "go.mod", "go.sum", "main.go", "main_test.go", "playbooks/release.yaml"}
-	if diff := cmp.Diff(want, names); diff != "" {
-		t.Errorf("files mismatch (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "files", want, names)
 	mod := goMod(t, dir)
 	var direct []string
 	for _, r := range mod.Require {
@@ -114,15 +100,11 @@ func TestWrite_workflow(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, ".github", "workflows", "test.yml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	var workflow struct {
 		Jobs map[string]struct{ Steps []struct{ Run string } }
 	}
-	if err := yaml.Unmarshal(text, &workflow); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, yaml.Unmarshal(text, &workflow))
 	for _, step := range workflow.Jobs["test"].Steps {
 		if strings.HasPrefix(step.Run, "sed ") {
 			cmd := exec.Command("sh", "-c", step.Run)
@@ -143,13 +125,9 @@ func TestWrite_workflow(t *testing.T) {
 func goMod(t *testing.T, dir string) *modfile.File {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	mod, err := modfile.Parse("go.mod", text, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return mod
 }
 
@@ -181,17 +159,13 @@ func TestWrite_refuses(t *testing.T) {
 
 func TestIsSource(t *testing.T) {
 	for dir, want := range map[string]bool{root: true, root + "/dev": false, root + "/internal": false, t.TempDir(): false} {
-		if got := scaffold.IsSource(dir); got != want {
-			t.Errorf("IsSource(%s) = %v, want %v", dir, got, want)
-		}
+		test.Is(t, fmt.Sprintf("IsSource(%s)", dir), want, scaffold.IsSource(dir))
 	}
 }
 
 func absolute(t *testing.T) string {
 	t.Helper()
 	dir, err := filepath.Abs(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return dir
 }

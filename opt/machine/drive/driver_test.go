@@ -1,9 +1,11 @@
 package drive_test
 
 import (
+	"fmt"
 	"testing"
 
 	"longhaul/a2a"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/machine"
 	"longhaul/opt/machine/drive"
@@ -31,9 +33,7 @@ func TestDriver_Open(t *testing.T) {
 		m := &machine.Plan{State: machine.PlanState{Rules: machine.Rules, Plan: p, Epoch: epoch, Rewind: epoch > 1, First: &first}}
 		h := &host{}
 		drive.New(h, m, drive.Source{Name: m.State.Source(), Under: m.State.Under, Rides: m.State.Rides}).Open()
-		if h.recorded != want {
-			t.Errorf("in epoch %d its first events are recorded %d times, want %d", epoch, h.recorded, want)
-		}
+		test.Is(t, fmt.Sprintf("in epoch %d its first events are recorded times", epoch), want, h.recorded)
 	}
 }
 

@@ -41,7 +41,7 @@ func (ws workers) endActivity(r *run, index int, c *choice) {
 	switch {
 	case c.chance(8) && !a.unsure:
 		ws.lose(r, a)
-	case (a.Kind == machine.RunTask || a.question.Counts) && !a.taken && !a.unsure && c.chance(8):
+	case a.mayWait() && c.chance(8):
 		ws.sendBack(r, a)
 	case a.Kind == machine.WatchTask:
 		ws.over(r, a, watched(a, c))
@@ -159,37 +159,42 @@ func ran(a *activity, c *choice) machine.Input {
 		in.Outcome = copied(*a.returned)
 		return in
 	}
-	switch c.pick(20) {
-	case 9, 10:
-		in.Failed = &machine.Failure{Code: "error", Message: "An error."}
-	case 11:
-		in.Failed = &machine.Failure{Code: opt.ReasonWorkerLost, Message: "The worker was lost."}
-	case 12:
-		in.Outcome = opt.Outcome{State: opt.TaskFailed, Code: "bad", Message: "It failed."}
-	case 13:
-		in.Outcome = opt.Outcome{State: opt.TaskRejected, Message: "Rejected."}
-	case 14:
-		in.Outcome = opt.Outcome{State: opt.TaskInputRequired, Gate: &opt.Gate{Kind: opt.Approval, Title: "Good?", Object: []a2a.Part{a2a.TextPart(a.Key)}, Actions: []opt.Action{opt.Accept, opt.Reject}, Ladder: ladders[c.pick(len(ladders))]}}
-	case 15:
-		in.Outcome = opt.Outcome{State: opt.TaskAuthRequired, Gate: &opt.Gate{Kind: opt.Credential, Title: "Log in.", Actions: []opt.Action{opt.Accept, opt.Ask}}}
-		in.Outcome.Gate.Ladder = [][]opt.Step{nil, {{Kind: opt.Remind, After: 1}, {Kind: opt.Expire, After: 3600}}}[c.pick(2)]
-		if c.pick(2) == 0 {
-			in.Outcome.Park, in.Outcome.Memo, in.Outcome.OnCancel = &opt.Park{Wait: 5000}, encoded("memo of "+a.Key), c.pick(2) == 0
-		}
-	case 16, 17, 18, 19:
-		in.Outcome, in.Failed = parked(a, c)
-	default:
-		id := opt.ArtifactID(a.Of, "out")
-		text := fmt.Sprintf("made by %s", a.Key)
-		if a.work.Executor == checkExecutor {
-			text = fmt.Sprintf(`{"verdict": %q}`, []opt.Action{opt.Accept, opt.Accept, opt.Reject, opt.Ask}[c.pick(4)])
-		}
-		in.Outcome = opt.Outcome{State: opt.TaskCompleted, Artifacts: []a2a.Artifact{{ArtifactID: id, Parts: []a2a.Part{a2a.TextPart(text)}}}}
-	}
+	in.Outcome, in.Failed = executed(a, c)
 	if in.Failed == nil && a.spends {
 		in.Outcome.Usage = &opt.Usage{Input: 1}
 	}
 	return in
+}
+
+// executed returns a random outcome of an executor, or its failure.
+func executed(a *activity, c *choice) (out opt.Outcome, failed *machine.Failure) {
+	switch c.pick(20) {
+	case 9, 10:
+		failed = &machine.Failure{Code: "error", Message: "An error."}
+	case 11:
+		failed = &machine.Failure{Code: opt.ReasonWorkerLost, Message: "The worker was lost."}
+	case 12:
+		out = opt.Outcome{State: opt.TaskFailed, Code: "bad", Message: "It failed."}
+	case 13:
+		out = opt.Outcome{State: opt.TaskRejected, Message: "Rejected."}
+	case 14:
+		out = opt.Outcome{State: opt.TaskInputRequired, Gate: &opt.Gate{Kind: opt.Approval, Title: "Good?", Object: []a2a.Part{a2a.TextPart(a.Key)}, Actions: []opt.Action{opt.Accept, opt.Reject}, Ladder: ladders[c.pick(len(ladders))]}}
+	case 15:
+		out = opt.Outcome{State: opt.TaskAuthRequired, Gate: &opt.Gate{Kind: opt.Credential, Title: "Log in.", Actions: []opt.Action{opt.Accept, opt.Ask}}}
+		out.Gate.Ladder = [][]opt.Step{nil, {{Kind: opt.Remind, After: 1}, {Kind: opt.Expire, After: 3600}}}[c.pick(2)]
+		if c.pick(2) == 0 {
+			out.Park, out.Memo, out.OnCancel = &opt.Park{Wait: 5000}, encoded("memo of "+a.Key), c.pick(2) == 0
+		}
+	case 16, 17, 18, 19:
+		return parked(a, c)
+	default:
+		text := fmt.Sprintf("made by %s", a.Key)
+		if a.work.Executor == checkExecutor {
+			text = fmt.Sprintf(`{"verdict": %q}`, []opt.Action{opt.Accept, opt.Accept, opt.Reject, opt.Ask}[c.pick(4)])
+		}
+		out = opt.Outcome{State: opt.TaskCompleted, Artifacts: []a2a.Artifact{{ArtifactID: opt.ArtifactID(a.Of, "out"), Parts: []a2a.Part{a2a.TextPart(text)}}}}
+	}
+	return out, failed
 }
 
 // write has a try at a recording end.
@@ -208,11 +213,7 @@ func (ws workers) write(r *run, index int, c *choice) {
 			done(drive.Recorded{Err: errNoAnswer})
 		}
 	default:
-		ws.w.logf("%s: %d batches are recorded", ws.w.name(r.id), len(rec.batches))
-		is := drive.Recorded{Refused: ws.w.journal.recordAll(rec.batches)}
-		if rec.report != nil && is.Refused == nil && k != 5 { // else Temporal does not take the message
-			is.Sent = rec.report.arrive(ws.w)
-		}
+		is := ws.written(r, rec, k != 5)
 		switch {
 		case k == 6 && !rec.again:
 			ws.w.logf("%s does not hear of it", ws.w.name(r.id))
@@ -221,6 +222,16 @@ func (ws workers) write(r *run, index int, c *choice) {
 			done(is)
 		}
 	}
+}
+
+// written writes a recording, and sends its message unless Temporal does not take that.
+func (ws workers) written(r *run, rec *recording, taken bool) drive.Recorded {
+	ws.w.logf("%s: %d batches are recorded", ws.w.name(r.id), len(rec.batches))
+	is := drive.Recorded{Refused: ws.w.journal.recordAll(rec.batches)}
+	if rec.report != nil && is.Refused == nil && taken {
+		is.Sent = rec.report.arrive(ws.w)
+	}
+	return is
 }
 
 var errNoAnswer = errors.New("no answer")

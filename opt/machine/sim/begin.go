@@ -41,20 +41,20 @@ func beginsActivity(w *world, r *run, a *activity) {
 	if a.again {
 		return // also in a plan that was paused meanwhile: the attempt has begun
 	}
-	if ofPlan {
-		if beginsLeg(w, r, h, a); a.ends() {
-			return // also in a plan that is paused, stops or has no turn
-		}
+	if !ofPlan {
+		oneWorks(w, r)
+		return
+	}
+	if beginsLeg(w, r, h, a); a.ends() {
+		return // also in a plan that is paused, stops or has no turn
 	}
 	oneWorks(w, r)
-	if ofPlan {
-		if a.Kind == machine.FollowTask && h.p.State.Work[a.Of].Follows > 0 {
-			return // it follows a task that works elsewhere, also during a pause
-		}
-		b := beginning{w, r, h, a}
-		b.mayRun()
-		b.knowsEverything()
+	if a.Kind == machine.FollowTask && h.p.State.Work[a.Of].Follows > 0 {
+		return // it follows a task that works elsewhere, also during a pause
 	}
+	b := beginning{w, r, h, a}
+	b.mayRun()
+	b.knowsEverything()
 }
 
 // oneWorks: one objective of a context works at a time (invariant 4).
@@ -64,10 +64,8 @@ func oneWorks(w *world, r *run) {
 		if other.objective == "" || other.objective == r.objective || contextOf(w, other) != contextID || maySwerve(w, r) || maySwerve(w, other) {
 			continue
 		}
-		for _, a := range other.activities {
-			if !a.reads() && !a.asked && !a.ends() {
-				w.fail("turns", "%s works while %s does", w.name(r.objective), w.name(other.objective))
-			}
+		if slices.ContainsFunc(other.activities, (*activity).works) {
+			w.fail("turns", "%s works while %s does", w.name(r.objective), w.name(other.objective))
 		}
 	}
 }
@@ -122,6 +120,7 @@ func (b beginning) mayRun() {
 	}
 	b.isAllowed()
 	b.followsOthers()
+	b.hasRoom()
 	if b.a.work.Leg > 0 {
 		return
 	}
@@ -140,11 +139,21 @@ func (b beginning) isAllowed() {
 		w.fail("runs", "%s runs, though its plan was not started or is paused", task)
 	case p.Stopping != "" || p.Status.Ended():
 		w.fail("runs", "%s runs, though its plan is ending", task)
-	case s.Directive.Shared && s.Directive.Permission <= s.Yielded:
+	case isHeld(s):
 		w.fail("runs", "%s runs without permission", task)
-	case w.facts.paused[b.r.objective] && b.objective().Objective.Paused && !isOver(w, b.r) && !isUnknown(w, b.r) && hasHeard(w, b.h):
+	case w.facts.paused[b.r.objective] && b.objective().Objective.Paused && b.counts():
 		w.fail("pause", "%s begins after a pause was answered", w.name(b.a.Key))
 	}
+}
+
+// isHeld reports whether a plan has no permission to work in its context.
+func isHeld(s *machine.PlanState) bool {
+	return s.Directive.Shared && s.Directive.Permission <= s.Yielded
+}
+
+// counts reports whether the objective knows the plan as it is, and the plan knows what that wants.
+func (b beginning) counts() bool {
+	return !isOver(b.w, b.r) && !isUnknown(b.w, b.r) && hasHeard(b.w, b.h)
 }
 
 // objective returns the latest state of the objective.
@@ -152,7 +161,7 @@ func (b beginning) objective() *machine.ObjectiveState {
 	return &b.w.latest[b.r.objective].m.(objectiveHost).o.State
 }
 
-// followsOthers: the tasks before this one have ended, and not too many run beside it.
+// followsOthers: the tasks before this one have ended.
 func (b beginning) followsOthers() {
 	w, p, t := b.w, &b.h.p.State.Plan, b.task()
 	follows := slices.Clone(p.Before(t))
@@ -165,8 +174,13 @@ func (b beginning) followsOthers() {
 		}
 	}
 	staysBehind(w, p, t)
+}
+
+// hasRoom: not too many run beside this one.
+func (b beginning) hasRoom() {
+	p := &b.h.p.State.Plan
 	if n := unstopped(b.r); n >= p.Limits.OrDefault().Parallel || n > 0 && !p.Unordered() {
-		w.fail("runs", "%s begins beside %d others", w.name(t.ID), n)
+		b.w.fail("runs", "%s begins beside %d others", b.w.name(b.task().ID), n)
 	}
 }
 
@@ -180,10 +194,23 @@ func staysBehind(w *world, p *opt.Plan, t *opt.Task) {
 }
 
 // asksBehind is that for a gate that opens.
-func asksBehind(w *world, r *run, e opt.Event) {
-	if h, ok := r.m.(planHost); ok && e.Gate != nil && e.From != e.To && !h.p.State.Plan.Loose {
-		staysBehind(w, &h.p.State.Plan, h.p.State.Plan.Task(e.TaskID))
+func asksBehind(w *world, _ *run, s *machine.PlanState, e opt.Event) {
+	if e.Gate != nil && e.From != e.To && !s.Plan.Loose {
+		staysBehind(w, &s.Plan, s.Plan.Task(e.TaskID))
 	}
+}
+
+// withBefore returns list with all that is before its members, in any number of steps.
+func withBefore[T comparable](list []T, before func(T) []T) []T {
+	list = slices.Clip(list)
+	for i := 0; i < len(list); i++ {
+		for _, b := range before(list[i]) {
+			if !slices.Contains(list, b) {
+				list = append(list, b)
+			}
+		}
+	}
+	return list
 }
 
 // placeOf names a task in all attempts at its plan, and in its forks.
@@ -195,16 +222,11 @@ func noteGates(w *world, p *opt.Plan) {
 		if _, known := w.facts.gates[placeOf(t)]; known {
 			continue
 		}
-		gates, open := []int{}, slices.Clone(p.Before(t))
-		for seen := map[*opt.Task]bool{}; len(open) > 0; open = open[1:] {
-			g := open[0]
-			if !seen[g] && (g.Ask != nil || t.Ask != nil) {
+		gates := []int{}
+		for _, g := range withBefore(p.Before(t), p.Before) {
+			if g.Ask != nil || t.Ask != nil {
 				gates = append(gates, g.Index)
 			}
-			if !seen[g] {
-				open = append(open, p.Before(g)...)
-			}
-			seen[g] = true
 		}
 		w.facts.gates[placeOf(t)] = gates
 	}
@@ -253,18 +275,20 @@ func (b beginning) getsResults(o *opt.Objective) {
 	if i < 1 || o.Unordered() || len(s.Plan.Inputs(b.task())) > 0 {
 		return
 	}
-	before := w.latest[o.Plans[i-1].ID]
-	if before == nil || before.terminated || b.isStartedByClient() {
+	before := w.planState(o.Plans[i-1].ID)
+	if before == nil || b.isStartedByClient() {
 		return
 	}
-	plan := &before.m.(planHost).p.State.Plan
+	plan := &before.Plan
 	inTime := slices.Contains(w.facts.behind[opt.RootID(b.r.id, s.Plan.Run)], opt.RootID(plan.ID, plan.Run))
 	made := plan.Results()
 	if plan.Status != opt.PlanCompleted || !inTime || len(made) == 0 {
 		return
 	}
-	got := b.a.work.Results
-	if len(got) == 0 || !slices.ContainsFunc(got[0].Artifacts, func(x a2a.Artifact) bool { return x.ArtifactID == made[0].ArtifactID }) {
+	gets := func(r opt.Result) bool {
+		return slices.ContainsFunc(r.Artifacts, func(x a2a.Artifact) bool { return x.ArtifactID == made[0].ArtifactID })
+	}
+	if got := b.a.work.Results; !slices.ContainsFunc(got[:min(1, len(got))], gets) {
 		w.fail("inputs", "%s does not get what %s has made", w.name(b.a.Key), w.name(plan.ID))
 	}
 }
@@ -284,19 +308,9 @@ func (b beginning) isStartedByClient() bool {
 // reports whether there is an approval.
 func (b beginning) knowsTheApproved() bool {
 	p := &b.h.p.State.Plan
-	guards := []*opt.Task{b.task()}
-	for i := 0; i < len(guards); i++ {
-		for _, before := range p.Before(guards[i]) {
-			if !slices.Contains(guards, before) {
-				guards = append(guards, before)
-			}
-		}
-	}
 	known, approved := b.approvedBefore()
-	for _, t := range guards {
-		if t.Ask != nil && t.Ask.Kind == opt.Approval && t.State == opt.TaskCompleted && t.Link == "" && !t.ByHand {
-			approved = true
-		}
+	for _, t := range withBefore([]*opt.Task{b.task()}, p.Before) {
+		approved = approved || t.Ask != nil && t.Ask.Kind == opt.Approval && t.State == opt.TaskCompleted && !byClient(t)
 		if at, ok := b.w.facts.plan(b.r.id).notesAt[t.A2AID()]; ok {
 			approved = true
 			maps.Copy(known, at)
@@ -319,22 +333,16 @@ func (b beginning) approvedBefore() (known map[string]bool, approved bool) {
 	if b.isStartedByClient() || o.Plan(own.ID) == nil { // or it was reset to before the plan
 		return known, false
 	}
-	list, behind := o.Before(o.Plan(own.ID)), w.facts.behind[opt.RootID(own.ID, own.Run)]
-	for i := 0; i < len(list); i++ {
-		for _, p := range o.Before(list[i]) {
-			if !slices.Contains(list, p) {
-				list = append(list, p)
-			}
-		}
-		before := w.latest[list[i].ID]
-		if before == nil || before.terminated || !slices.Contains(behind, opt.RootID(list[i].ID, list[i].Run)) {
+	behind := w.facts.behind[opt.RootID(own.ID, own.Run)]
+	for _, p := range withBefore(o.Before(o.Plan(own.ID)), o.Before) {
+		s := w.planState(p.ID)
+		if s == nil || !slices.Contains(behind, opt.RootID(p.ID, p.Run)) {
 			continue
 		}
-		s := &before.m.(planHost).p.State
 		if at := s.Accepted; !at.IsZero() && at.Millis() > own.CreatedAt.Millis() {
 			approved = true
 			for _, t := range s.Plan.Tasks {
-				maps.Copy(known, w.facts.plan(list[i].ID).notesAt[t.A2AID()])
+				maps.Copy(known, w.facts.plan(p.ID).notesAt[t.A2AID()])
 			}
 		}
 	}

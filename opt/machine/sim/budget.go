@@ -118,7 +118,7 @@ func beginsWithin(w *world, r *run, l *leg, a *activity) {
 	if needs == (opt.Usage{}) {
 		return
 	}
-	if l.calls += needs.Calls; s.Rules >= 18 && w.facts.resets[s.Plan.ID]+w.facts.resets[s.Plan.ObjectiveID] == 0 && s.Spent[a.Of].Calls < l.calls {
+	if l.calls += needs.Calls; s.Rules >= 18 && !w.facts.isReset(s.Plan.ID, s.Plan.ObjectiveID) && s.Spent[a.Of].Calls < l.calls {
 		w.fail("budget", "%s makes call %d, and %d are counted", w.name(a.Key), l.calls, s.Spent[a.Of].Calls)
 	}
 	spent := spentIn(s).Plus(s.Directive.Spent)
@@ -138,7 +138,7 @@ func withinOwn(w *world, s *machine.PlanState, needs opt.Usage, what string) {
 		w.facts.plan(s.Plan.ID).attemptsUsed = attempts
 	}
 	attempts[s.Plan.Run] = spentIn(s)
-	if w.facts.resets[s.Plan.ID]+w.facts.resets[s.Plan.ObjectiveID] > 0 {
+	if w.facts.isReset(s.Plan.ID, s.Plan.ObjectiveID) {
 		return
 	}
 	sum := opt.Usage{Calls: -needs.Calls, Questions: -needs.Questions - w.facts.unlimited[s.Plan.ObjectiveID]}
@@ -189,32 +189,32 @@ func disturbed(w *world, r *run) bool {
 }
 
 // asksWithin: people are asked only as often as the budget has it.
-func asksWithin(w *world, r *run, e opt.Event) {
-	h, ok := r.m.(planHost)
-	if ok && e.Gate != nil {
-		asksOnce(w, &h.p.State)
-		if e.Gate.Budget && h.p.State.Rules >= 35 { // a question that waits for it is looked at again
-			delete(w.facts.looked, e.TaskID)
-		}
-	}
-	if !ok || e.Gate == nil || e.Gate.Budget || e.From == e.To {
+func asksWithin(w *world, r *run, s *machine.PlanState, e opt.Event) {
+	if e.Gate == nil {
 		return
 	}
-	if h.p.State.Rules >= 18 && (e.Usage == nil || e.Usage.Questions != 1) {
+	asksOnce(w, s)
+	if e.Gate.Budget && s.Rules >= 35 { // a question that waits for it is looked at again
+		delete(w.facts.looked, e.TaskID)
+	}
+	if e.Gate.Budget || e.From == e.To {
+		return
+	}
+	if s.Rules >= 18 && (e.Usage == nil || e.Usage.Questions != 1) {
 		w.fail("budget", "%s opens, and is not counted", w.name(e.Gate.ID))
 	}
-	asksCounted(w, h, e)
+	asksCounted(w, s, e)
 	if e.Gate.Kind == opt.Credential {
 		w.facts.unlimited[r.objective]++
 		return
 	}
-	spent := spentIn(&h.p.State).Plus(h.p.State.Directive.Spent)
+	spent := spentIn(s).Plus(s.Directive.Spent)
 	spent.Questions--
-	if over := left(&h.p.State, spent, opt.Usage{Questions: 1}); over != (opt.SpendLimit{}) {
+	if over := left(s, spent, opt.Usage{Questions: 1}); over != (opt.SpendLimit{}) {
 		w.fail("budget", "%s opens, and %s was used", w.name(e.Gate.ID), over.Text(spent))
 	}
-	withinAll(w, &h.p.State, opt.Usage{Questions: 1}, e.Gate.ID)
-	withinOwn(w, &h.p.State, opt.Usage{Questions: 1}, e.Gate.ID)
+	withinAll(w, s, opt.Usage{Questions: 1}, e.Gate.ID)
+	withinOwn(w, s, opt.Usage{Questions: 1}, e.Gate.ID)
 }
 
 // countsUse reports whether a plan has a budget that counts the use of others.
@@ -223,10 +223,9 @@ func countsUse(s *machine.PlanState) bool {
 }
 
 // asksCounted: the gate of a human task opens when quotas of questions have room, if there are any.
-func asksCounted(w *world, h planHost, e opt.Event) {
-	s := &h.p.State
+func asksCounted(w *world, s *machine.PlanState, e opt.Event) {
 	t := s.Plan.Task(e.TaskID)
-	if t == nil || t.Ask == nil || s.Rules < 27 || !s.Plan.Limits.CountsQuestions || w.facts.resets[s.Plan.ID]+w.facts.resets[s.Plan.ObjectiveID] > 0 {
+	if t == nil || t.Ask == nil || s.Rules < 27 || !s.Plan.Limits.CountsQuestions || w.facts.isReset(s.Plan.ID, s.Plan.ObjectiveID) {
 		return
 	}
 	if !slices.ContainsFunc(w.facts.looked[e.TaskID], func(q opt.StandingQuestion) bool { return q.Counts && q.Gate.ID == e.Gate.ID }) {

@@ -51,9 +51,11 @@ func (cs clients) open(o opt.Opening, idleFor int64) {
 	cs.send(call)
 }
 
-// sendLetter sends a letter that begins no work to the plan or the objective that it is for.
-func (cs clients) sendLetter(l *opt.Letter) {
+// sendLetter sends a letter that begins no work to the plan or the objective that it is for, and returns the
+// id of its message.
+func (cs clients) sendLetter(l *opt.Letter) string {
 	cs.send(&call{begunAt: cs.w.now, objectiveID: l.ObjectiveID, to: cmp.Or(l.PlanID, l.ObjectiveID), letter: l})
+	return l.Message.MessageID
 }
 
 func (cs clients) newCommandID() string {

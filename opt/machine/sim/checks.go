@@ -12,10 +12,7 @@ func beforeInput(w *world, r *run, in machine.Input) {
 	f := &w.facts
 	switch in := in.(type) {
 	case machine.Letter:
-		if id := in.Message.MessageID; f.heard[id] == "" {
-			r.undo = append(r.undo, func() { delete(f.heard, id) })
-		}
-		f.heard[in.Message.MessageID] = r.id
+		r.handles(f.heard, in.Message.MessageID)
 		f.again[in.Message.MessageID] = r.attempt > 0 || r.objective != r.id && f.resets[r.id] > 0 // it may have begun again
 		beforeReply(w, r, in)
 		beforeNotes(w, r)
@@ -28,13 +25,19 @@ func beforeInput(w *world, r *run, in machine.Input) {
 	case machine.Ended:
 		beforeEnd(w, r, in)
 	case machine.Command:
-		if f.taken[in.ID] == "" {
-			r.undo = append(r.undo, func() { delete(f.taken, in.ID) })
-		}
-		f.taken[in.ID], f.commands[in.ID] = r.id, in.Command
+		r.handles(f.taken, in.ID)
+		f.commands[in.ID] = in.Command
 	case machine.Enter:
 		beforeEnter(f, r, in)
 	}
+}
+
+// handles notes by whom a letter or a command is handled. A reset takes back that it was.
+func (r *run) handles(by map[string]string, id string) {
+	if by[id] == "" {
+		r.undo = append(r.undo, func() { delete(by, id) })
+	}
+	by[id] = r.id
 }
 
 // beforeEnter notes the place in the queue of an attempt that its context does not know.
@@ -60,21 +63,17 @@ func afterInput(w *world, r *run, in machine.Input, events []opt.Event) {
 	rewound, again := in.(machine.Rewound)
 	r.setBack = r.setBack && !again
 	for i, e := range events {
+		checks := eventChecks
 		if again && i <= len(rewound.Pending) { // in another epoch
-			chained(w, r, e)
-			continue
+			checks = []eventCheck{{ofPlan: chained}}
 		}
-		for _, c := range eventChecks {
-			if c.kind == "" || c.kind == e.Kind {
-				c.check(w, r, e)
-			}
+		for _, c := range checks {
+			c.look(w, r, e)
 		}
-	}
-	if c, ok := in.(machine.Callback); ok {
-		afterCallback(w, r, c)
 	}
 	switch h := r.m.(type) {
 	case planHost:
+		afterCallback(w, &h.p.State, in)
 		noteGates(w, &h.p.State.Plan)
 	case objectiveHost:
 		if !h.o.State.Objective.Paused {
@@ -86,29 +85,44 @@ func afterInput(w *world, r *run, in machine.Input, events []opt.Event) {
 	}
 }
 
-// eventChecks look at each event that follows from an input, and note it.
-var eventChecks = []struct {
-	kind  opt.EventKind // "" for all
-	check func(w *world, r *run, e opt.Event)
-}{
-	{opt.TaskMoved, gateIsNew},
-	{opt.TaskMoved, asksBehind},
-	{opt.TaskMoved, namesOriginal},
-	{"", decidedBySome},
-	{opt.TaskMoved, decidedByChecks},
-	{opt.TaskMoved, decidedByStanding},
-	{opt.TaskMoved, keepsDecision},
-	{"", chained},
-	{opt.TaskMoved, stepsInOrder},
-	{opt.TaskMoved, asksWithin},
-	{opt.TaskMoved, cancelsElsewhere},
-	{opt.TaskMoved, isReturned},
-	{opt.PlanAdded, isReplaced},
-	{opt.MessageAdded, judged},
-	{opt.ObjectiveChanged, revisionsRise},
-	{opt.CommandAnswered, answeredOnce},
-	{opt.PlanMoved, movesPlan},
-	{opt.TasksOrdered, func(w *world, r *run, _ opt.Event) { w.facts.plan(r.id).ordered = true }},
+// An eventCheck looks at events that follow from an input, and notes them: those of all machines, or of plans alone.
+type eventCheck struct {
+	kind   opt.EventKind // "" for all
+	check  func(w *world, r *run, e opt.Event)
+	ofPlan func(w *world, r *run, s *machine.PlanState, e opt.Event)
+}
+
+var eventChecks = []eventCheck{
+	{kind: opt.TaskMoved, ofPlan: gateIsNew},
+	{kind: opt.TaskMoved, ofPlan: asksBehind},
+	{kind: opt.TaskMoved, check: namesOriginal},
+	{ofPlan: passedAlone},
+	{kind: opt.MessageAdded, ofPlan: decidedBySome},
+	{kind: opt.TaskMoved, ofPlan: decidedByChecks},
+	{kind: opt.TaskMoved, ofPlan: decidedByStanding},
+	{kind: opt.TaskMoved, ofPlan: keepsDecision},
+	{ofPlan: chained},
+	{kind: opt.TaskMoved, ofPlan: stepsInOrder},
+	{kind: opt.TaskMoved, ofPlan: asksWithin},
+	{kind: opt.TaskMoved, ofPlan: cancelsElsewhere},
+	{kind: opt.TaskMoved, ofPlan: isReturned},
+	{kind: opt.PlanAdded, check: isReplaced},
+	{kind: opt.MessageAdded, check: judged},
+	{kind: opt.ObjectiveChanged, check: revisionsRise},
+	{kind: opt.CommandAnswered, check: answeredOnce},
+	{kind: opt.PlanMoved, check: movesPlan},
+	{kind: opt.TasksOrdered, check: func(w *world, r *run, _ opt.Event) { w.facts.plan(r.id).ordered = true }},
+}
+
+func (c eventCheck) look(w *world, r *run, e opt.Event) {
+	h, plan := r.m.(planHost)
+	switch {
+	case c.kind != "" && c.kind != e.Kind:
+	case c.check != nil:
+		c.check(w, r, e)
+	case plan:
+		c.ofPlan(w, r, &h.p.State, e)
+	}
 }
 
 // judged notes that a letter was judged.

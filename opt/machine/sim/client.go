@@ -105,33 +105,26 @@ func (cs clients) note(c *choice) {
 
 // decide has a client answer a gate that the journal shows as open.
 func (cs clients) decide(c *choice) {
-	var open []*opt.Gate
-	var plans []*opt.Plan
-	for _, id := range cs.w.journal.order {
-		for _, p := range cs.w.journal.rows[id].objective.Plans {
-			for _, t := range p.Waiting() {
-				open, plans = append(open, t.Gate), append(plans, p)
-			}
-		}
-	}
+	open := slices.DeleteFunc(cs.w.journal.tasks(), func(t *opt.Task) bool { return t.Gate == nil })
 	if len(open) == 0 {
 		cs.sendCommand(c)
 		return
 	}
-	i := c.pick(len(open))
+	g := open[c.pick(len(open))].Gate
 	action := []opt.Action{opt.Accept, opt.Accept, opt.Reject, opt.Refine, opt.EditAccept, opt.Ask}[c.pick(6)]
 	if c.pick(4) > 0 {
-		cs.answerGate(plans[i], open[i], action, principals[c.pick(3)])
+		cs.answerGate(g, action, principals[c.pick(3)])
 		return
 	}
 	deputy := []string{principals[0], "dora"}[c.pick(2)]
 	seat := opt.Seat{AbsenceID: "abs", Principal: principals[c.pick(3)], MadeBy: []string{"", "", principals[0]}[c.pick(3)]}
-	cs.answerGate(plans[i], open[i], action, deputy, seat)
+	cs.answerGate(g, action, deputy, seat)
 }
 
 // answerGate has a client answer at a gate, or as the deputy in seats.
-func (cs clients) answerGate(p *opt.Plan, g *opt.Gate, action opt.Action, who string, seats ...opt.Seat) {
-	l := &opt.Letter{ObjectiveID: p.ObjectiveID, PlanID: p.ID, TaskID: g.TaskID, Message: *cs.message(p.ObjectiveID, g.TaskID), Principal: who, Seats: seats}
+func (cs clients) answerGate(g *opt.Gate, action opt.Action, who string, seats ...opt.Seat) {
+	l := cs.letterTo(g.TaskID, who)
+	l.Seats = seats
 	l.Reply = &opt.Reply{GateID: g.ID, Action: action, ObjectDigest: g.ObjectDigest}
 	switch action {
 	case opt.Refine:
@@ -151,26 +144,24 @@ func (cs clients) answerGate(p *opt.Plan, g *opt.Gate, action opt.Action, who st
 	cs.sendLetter(l)
 }
 
+// letterTo returns a new letter to a task of a plan.
+func (cs clients) letterTo(taskID, who string) *opt.Letter {
+	ref, _ := opt.ParseID(taskID)
+	return &opt.Letter{ObjectiveID: ref.ObjectiveID, PlanID: ref.PlanID, TaskID: taskID, Message: *cs.message(ref.ObjectiveID, taskID), Principal: who}
+}
+
 // sendCallback sends a random callback for a task that the journal shows as working.
 func (cs clients) sendCallback(c *choice) {
-	var working []*opt.Task
-	var plans []*opt.Plan
-	for _, id := range cs.w.journal.order {
-		for _, p := range cs.w.journal.rows[id].objective.Plans {
-			for _, t := range p.Tasks {
-				if t.State == opt.TaskWorking || t.State == opt.TaskAuthRequired || t.Gate != nil && t.Gate.Budget {
-					working, plans = append(working, t), append(plans, p)
-				}
-			}
-		}
-	}
+	working := slices.DeleteFunc(cs.w.journal.tasks(), func(t *opt.Task) bool {
+		return t.State != opt.TaskWorking && t.State != opt.TaskAuthRequired && (t.Gate == nil || !t.Gate.Budget)
+	})
 	if len(working) == 0 {
 		cs.sendCommand(c)
 		return
 	}
-	i := c.pick(len(working))
+	t := working[c.pick(len(working))]
 	cs.w.n2++
-	in := opt.Callback{ID: fmt.Sprintf("callback-%d", cs.w.n2), TaskID: working[i].A2AID(), Round: working[i].Gates + 1}
+	in := opt.Callback{ID: fmt.Sprintf("callback-%d", cs.w.n2), TaskID: t.A2AID(), Round: t.Gates + 1}
 	switch c.pick(4) {
 	case 0:
 		in.Text = "Half of it is done."
@@ -180,7 +171,13 @@ func (cs clients) sendCallback(c *choice) {
 		in.Outcome = &opt.Outcome{State: opt.TaskCompleted}
 	}
 	cs.w.logf("a callback for %s: %s", cs.w.name(in.TaskID), in.ID)
-	cs.w.put(op{kind: callback, to: plans[i].ID, in: machine.Callback{Callback: in}})
+	cs.callBack(in)
+}
+
+// callBack sends a callback.
+func (cs clients) callBack(c opt.Callback) {
+	ref, _ := opt.ParseID(c.TaskID)
+	cs.w.put(op{kind: callback, to: ref.PlanID, in: machine.Callback{Callback: c}})
 }
 
 // fork has a client make another objective of one, from one of its events. The original stays as it is.

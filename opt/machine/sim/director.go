@@ -173,19 +173,29 @@ func (d director) interfere(r *run, kind int, c *choice) {
 	case kind < 5 && !r.size.TooLong && !r.fresh:
 		r.size.TooLong, r.size.Long = r.size.Long, true
 		d.w.logf("%s: its history is long, too long %v", d.w.name(r.id), r.size.TooLong)
-	case kind == 5 && work && d.temporal.mayLose(r) && c.chance(2):
-		d.temporal.terminate(r)
-	case kind == 6 && r.objective == r.id && c.chance(3):
-		d.w.logf("a client cancels %s", d.w.name(r.id))
-		r.signal(machine.Canceled{Principal: "alice", Text: "It is not needed any more."})
-	case kind == 6 && work && c.chance(3):
-		d.w.logf("%s: its workflow is asked to stop", d.w.name(r.id))
-		r.canceled, r.wake = true, true
+	case work && d.ends(r, kind, c):
 	case c.chance(2):
 		d.temporal.signalByHand(r, c)
 	default:
 		r.replay()
 	}
+}
+
+// ends ends the workflow of r, or asks it to stop, and reports whether it did.
+func (d director) ends(r *run, kind int, c *choice) bool {
+	switch {
+	case kind == 5 && d.temporal.mayLose(r) && c.chance(2):
+		d.temporal.terminate(r)
+	case kind == 6 && r.objective == r.id && c.chance(3):
+		d.w.logf("a client cancels %s", d.w.name(r.id))
+		r.signal(machine.Canceled{Principal: "alice", Text: "It is not needed any more."})
+	case kind == 6 && c.chance(3):
+		d.w.logf("%s: its workflow is asked to stop", d.w.name(r.id))
+		r.canceled, r.wake = true, true
+	default:
+		return false
+	}
+	return true
 }
 
 // settle does everything that is possible, until the rest waits for clients.
@@ -237,7 +247,7 @@ func (d director) finishAll(s Schedule) {
 	d.w.logf("clients cancel the open objectives")
 	for _, id := range d.w.journal.order {
 		if !d.w.journal.rows[id].objective.Status.Ended() {
-			d.clients.sendThis(opt.Command{ID: d.clients.newCommandID(), Kind: opt.UpdateObjective, ObjectiveID: id, Status: string(opt.ObjectiveCanceled)})
+			d.say(id, opt.Command{Kind: opt.UpdateObjective, Status: string(opt.ObjectiveCanceled)})
 		}
 	}
 	d.settle()
@@ -289,27 +299,33 @@ func (d director) help() {
 		if o.Status.Ended() {
 			continue
 		}
-		say := func(c opt.Command) {
-			c.ID, c.ObjectiveID = d.clients.newCommandID(), id
-			d.clients.sendThis(c)
-		}
 		if o.Paused || o.Status == opt.ObjectiveSubmitted || o.Reason == opt.ByHand {
-			say(opt.Command{Kind: opt.UpdateObjective, Status: string(opt.ObjectiveWorking)})
+			d.say(id, opt.Command{Kind: opt.UpdateObjective, Status: string(opt.ObjectiveWorking)})
 		}
 		for _, p := range o.Plans {
 			if p.Paused && !p.Status.Ended() {
-				say(opt.Command{Kind: opt.UpdatePlan, PlanID: p.ID, Status: string(opt.PlanWorking)})
+				d.say(id, opt.Command{Kind: opt.UpdatePlan, PlanID: p.ID, Status: string(opt.PlanWorking)})
 			}
 			for _, t := range p.Tasks {
-				switch {
-				case t.Gate != nil:
-					for _, who := range principals {
-						d.clients.answerGate(p, t.Gate, opt.Accept, who)
-					}
-				case t.ByHand && !t.State.Ended():
-					say(opt.Command{Kind: opt.MoveTask, PlanID: p.ID, TaskID: t.ID, Status: string(opt.TaskCompleted)})
-				}
+				d.helpTask(p, t)
 			}
 		}
 	}
+}
+
+func (d director) helpTask(p *opt.Plan, t *opt.Task) {
+	switch {
+	case t.Gate != nil:
+		for _, who := range principals {
+			d.clients.answerGate(t.Gate, opt.Accept, who)
+		}
+	case t.ByHand && !t.State.Ended():
+		d.say(p.ObjectiveID, opt.Command{Kind: opt.MoveTask, PlanID: p.ID, TaskID: t.ID, Status: string(opt.TaskCompleted)})
+	}
+}
+
+// say has a client send a command.
+func (d director) say(objectiveID string, c opt.Command) {
+	c.ID, c.ObjectiveID = d.clients.newCommandID(), objectiveID
+	d.clients.sendThis(c)
 }

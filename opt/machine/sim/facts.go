@@ -60,6 +60,11 @@ func newFacts() facts {
 // move names a move of a plan, also in another epoch of its source.
 func move(e opt.Event) string { return fmt.Sprint(e.PlanID, " ", e.N, " ", e.At) }
 
+// isReset reports whether one of these workflows was reset.
+func (f *facts) isReset(ids ...string) bool {
+	return slices.ContainsFunc(ids, func(id string) bool { return f.resets[id] > 0 })
+}
+
 // setForward sets the facts about an objective, which were set back with a run that the journal has
 // refused for good, to what that has. Who gets no answer from the run asks again.
 func (f *facts) setForward(id string, j *journal) {
@@ -194,3 +199,6 @@ func notesNow(s *machine.PlanState) map[string]bool {
 	}
 	return ids
 }
+
+// byClient reports whether a client has made what a task has.
+func byClient(t *opt.Task) bool { return t.ByHand || t.Link != "" }

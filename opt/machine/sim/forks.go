@@ -5,6 +5,7 @@ import (
 
 	"longhaul/opt"
 	"longhaul/opt/fork"
+	"longhaul/opt/machine"
 )
 
 // A takenTask is a task of a fork, and the A2A task that has done its work.
@@ -179,12 +180,12 @@ func namesOriginal(w *world, r *run, e opt.Event) {
 // keepsDecision: a fork keeps a decision only where the playbook says so, once, at a gate at which no one
 // was asked, and only one of people in an original who were asked the same. Each of them may decide here,
 // and they are as many as it takes.
-func keepsDecision(w *world, r *run, e opt.Event) {
-	h, ok := r.m.(planHost)
-	if !ok || e.Decision == nil || e.Decision.Kept == nil {
+func keepsDecision(w *world, r *run, s *machine.PlanState, e opt.Event) {
+	d := e.Decision
+	if d == nil || d.Kept == nil {
 		return
 	}
-	s, f, d := &h.p.State, w.facts.plan(r.id), e.Decision
+	f := w.facts.plan(r.id)
 	f.notesAt[e.TaskID] = notesNow(s)
 	t, gate := s.Plan.Task(e.TaskID), opt.GateIn(*e.Status)
 	w.facts.kept[t.ID]++
@@ -197,10 +198,7 @@ func keepsDecision(w *world, r *run, e opt.Event) {
 	case f.asked[e.TaskID]:
 		w.fail("forks", "%s keeps a decision after people were asked", w.name(d.GateID))
 	}
-	of := w.facts.originals[r.objective]
-	for of != nil && of.id != d.Kept.ObjectiveID {
-		of = w.facts.originals[of.id]
-	}
+	of := w.facts.originalOf(r.objective, d.Kept.ObjectiveID)
 	if of == nil {
 		w.fail("forks", "%s keeps a decision of %s, which is no original of it", w.name(d.GateID), w.name(d.Kept.ObjectiveID))
 		return
@@ -212,6 +210,15 @@ func keepsDecision(w *world, r *run, e opt.Event) {
 	}
 	had.asksTheSame(w, gate)
 	had.mayDecide(w, gate, append(s.Shapers, s.Requester))
+}
+
+// originalOf returns the original of an objective that has an id, or the original of that.
+func (f *facts) originalOf(objectiveID, id string) *forked {
+	of := f.originals[objectiveID]
+	for of != nil && of.id != id {
+		of = f.originals[of.id]
+	}
+	return of
 }
 
 // A closing is how a gate was closed by people.
@@ -236,10 +243,15 @@ func (f *forked) closing(o *opt.Original) *closing {
 			c.add(e.Decision, o)
 		}
 	}
-	if c.d == nil || c.gate == nil || c.d.Hash != o.Head.Hash || c.d.N != o.Head.N || c.d.Action != opt.Accept {
+	if c.gate == nil || !c.is(o) {
 		return nil
 	}
 	return c
+}
+
+// is reports whether the gate was closed by the decision that o names.
+func (c *closing) is(o *opt.Original) bool {
+	return c.d != nil && c.d.Hash == o.Head.Hash && c.d.N == o.Head.N && c.d.Action == opt.Accept
 }
 
 // add adds a decision if it is about the object that o is about.

@@ -26,19 +26,18 @@ func beforeReply(w *world, r *run, in machine.Letter) {
 	w.facts.plan(r.id).sending[t.Gate.ID] = made
 }
 
+// passedAlone notes what an approval knows that is accepted without a reply.
+func passedAlone(w *world, r *run, s *machine.PlanState, e opt.Event) {
+	if f := w.facts.plan(r.id); f.gates[e.TaskID].isPassedAlone(e) {
+		f.notesAt[e.TaskID] = notesNow(s)
+	}
+}
+
 // decidedBySome: a gate is passed only by as many principals as it asks for, and
 // each of them may decide.
-func decidedBySome(w *world, r *run, e opt.Event) {
-	h, ok := r.m.(planHost)
-	if !ok {
-		return
-	}
-	f := w.facts.plan(r.id)
-	if f.gates[e.TaskID].isPassedAlone(e) {
-		f.notesAt[e.TaskID] = notesNow(&h.p.State)
-	}
-	t := h.p.State.Plan.Task(cmp.Or(e.ForTask, e.TaskID))
-	if e.Kind != opt.MessageAdded || e.Reply == nil || e.Verdict != opt.Accepted || e.Reply.Action == opt.Ask || t == nil {
+func decidedBySome(w *world, r *run, s *machine.PlanState, e opt.Event) {
+	f, t := w.facts.plan(r.id), s.Plan.Task(cmp.Or(e.ForTask, e.TaskID))
+	if e.Reply == nil || e.Verdict != opt.Accepted || e.Reply.Action == opt.Ask || t == nil {
 		return
 	}
 	if e.Reply.Action == opt.Refine {
@@ -46,22 +45,20 @@ func decidedBySome(w *world, r *run, e opt.Event) {
 	}
 	open := f.gates[t.A2AID()]
 	if accepts := e.Reply.Action == opt.Accept || e.Reply.Action == opt.EditAccept; open.isApproval() && t.Gate == nil && accepts {
-		f.notesAt[t.A2AID()] = notesNow(&h.p.State)
+		f.notesAt[t.A2AID()] = notesNow(s)
 	}
 	open.takes(w, f, t, *e.Reply)
-	apart(w, &h.p.State, *e.Reply)
+	apart(w, s, *e.Reply)
 }
 
 // decidedByChecks: checks decide without a person only as a group, about results that no client has
 // made and notes that no client has written, until a person was asked; they send an object back only
 // as often as they may.
-func decidedByChecks(w *world, r *run, e opt.Event) {
-	h, ok := r.m.(planHost)
-	if d := e.Decision; !ok || d == nil || d.DecidedBy != opt.ByChecks || !d.Closed {
+func decidedByChecks(w *world, r *run, s *machine.PlanState, e opt.Event) {
+	if d := e.Decision; d == nil || d.DecidedBy != opt.ByChecks || !d.Closed {
 		return
 	}
-	s, f := &h.p.State, w.facts.plan(r.id)
-	t := s.Plan.Task(e.TaskID)
+	f, t := w.facts.plan(r.id), s.Plan.Task(e.TaskID)
 	checks := t.Ask.Form.Checks
 	if e.Decision.Action == opt.Refine {
 		f.rounds[e.TaskID]++
@@ -77,22 +74,19 @@ func decidedByChecks(w *world, r *run, e opt.Event) {
 	case hasUnchecked(s, t), f.ordered:
 		w.fail("checks", "%s is decided by checks that have not seen a note, or another order", w.name(e.TaskID))
 	}
-	for _, b := range s.Plan.Inputs(t) {
-		if b.ByHand || b.Link != "" {
-			w.fail("checks", "%s is about %s, which a client has made", w.name(e.TaskID), w.name(b.ID))
-		}
+	if slices.ContainsFunc(s.Plan.Inputs(t), byClient) {
+		w.fail("checks", "%s is about what a client has made", w.name(e.TaskID))
 	}
 }
 
 // decidedByStanding: a standing decision decides only about the object for which its rule holds, which
 // no client has made and of which no note is, with as many people behind it as the gate asks for. Each
 // of them may decide there, and has not shaped the work. No check has rejected the object.
-func decidedByStanding(w *world, r *run, e opt.Event) {
-	h, ok := r.m.(planHost)
-	if !ok || !e.Passes() || e.Decision.Standing == nil {
+func decidedByStanding(w *world, r *run, s *machine.PlanState, e opt.Event) {
+	if !e.Passes() || e.Decision.Standing == nil {
 		return
 	}
-	s, f, d := &h.p.State, w.facts.plan(r.id), e.Decision
+	f, d := w.facts.plan(r.id), e.Decision
 	t, by := s.Plan.Task(e.TaskID), d.Standing
 	if d.Action == opt.Accept {
 		f.notesAt[e.TaskID] = map[string]bool{}
@@ -105,7 +99,6 @@ func decidedByStanding(w *world, r *run, e opt.Event) {
 	}
 	hasPeople(w, s, looked[i].Gate, d)
 	rejects := func(found opt.Finding) bool { return found.Verdict == opt.Reject }
-	byClient := func(b *opt.Task) bool { return b.ByHand || b.Link != "" }
 	switch {
 	case t.Ask != nil && f.asked[e.TaskID]:
 		w.fail("standing", "%s is decided after people were asked", w.name(d.GateID))
@@ -141,7 +134,7 @@ func agreed(w *world, s *machine.PlanState, checks *opt.Checks, e opt.Event) {
 	}
 	for _, found := range e.Decision.Checks {
 		c := s.Plan.Task(found.TaskID)
-		ran := verdict == opt.Reject || c != nil && c.State == opt.TaskCompleted && !c.ByHand && c.Link == "" // after a reject it is made again
+		ran := verdict == opt.Reject || c != nil && c.State == opt.TaskCompleted && !byClient(c) // after a reject it is made again
 		if found.Verdict == verdict && ran {
 			n++
 		}
@@ -213,36 +206,31 @@ func (g *openGate) isPassedAlone(e opt.Event) bool {
 
 // gateIsNew: a gate shows the present results of the tasks that it is about; after
 // they were sent back, these are made by a later attempt.
-func gateIsNew(w *world, r *run, e opt.Event) {
-	h, ok := r.m.(planHost)
-	if !ok || e.Gate == nil || e.From == e.To || len(e.Gate.Sources) == 0 {
+func gateIsNew(w *world, r *run, s *machine.PlanState, e opt.Event) {
+	if e.Gate == nil || e.From == e.To || len(e.Gate.Sources) == 0 {
 		return
 	}
 	var parts []a2a.Part
 	for _, id := range e.Gate.Sources {
-		t := h.p.State.Plan.Task(id)
+		t := s.Plan.Task(id)
 		if slices.Contains(w.facts.plan(r.id).sentBack[e.TaskID], t.A2AID()) {
 			w.fail("gates", "%s opens with results that were sent back", w.name(e.Gate.ID))
 		}
-		if !t.State.Ended() && !h.p.State.Plan.Loose { // under earlier rules a task did not wait for all
+		if !t.State.Ended() && !s.Plan.Loose { // under earlier rules a task did not wait for all
 			w.fail("gates", "%s opens before %s has ended", w.name(e.Gate.ID), w.name(t.ID))
 		}
 		for _, a := range t.Artifacts {
 			parts = append(parts, a.Parts...)
 		}
 	}
-	if !slices.ContainsFunc(h.p.State.Plan.Tasks, func(t *opt.Task) bool { return t.Ask != nil && len(t.Artifacts) > 0 }) {
+	if !slices.ContainsFunc(s.Plan.Tasks, func(t *opt.Task) bool { return t.Ask != nil && len(t.Artifacts) > 0 }) {
 		same(w, e.Gate.ID, e.Gate.Object, parts)
 	}
 }
 
 // chained: each reply that a plan judges, and each gate that expires, has a record,
 // which follows on the one before it in its chain.
-func chained(w *world, r *run, e opt.Event) {
-	h, ok := r.m.(planHost)
-	if !ok {
-		return
-	}
+func chained(w *world, r *run, s *machine.PlanState, e opt.Event) {
 	d := e.Decision
 	if d == nil {
 		if e.Reply != nil || e.Step == opt.Expire {
@@ -250,26 +238,26 @@ func chained(w *world, r *run, e opt.Event) {
 		}
 		return
 	}
-	source := h.p.State.Source()
-	chains := w.facts.plan(r.id).chains
+	source, chains := s.Source(), w.facts.plan(r.id).chains
 	chain := chains[source]
 	before := chain
 	if again := chain.Add(*d); d.N != again.N || d.Previous != before.Hash || d.Hash != again.Hash {
 		w.fail("chain", "decision %d of %s follows on %s, want %d on %s", d.N, source, d.Previous, again.N, before.Hash)
 	}
-	if e.Reply != nil && (d.Verdict != e.Verdict || d.DecidedBy != e.Reply.DecidedBy || d.GateID != e.Reply.GateID || d.MessageID != e.Reply.MessageID) {
+	if e.Reply != nil && !isAbout(d, e) {
 		w.fail("chain", "decision %d of %s is not about %s", d.N, source, e.Reply.MessageID)
 	}
 	chains[source] = chain
 }
 
+// isAbout reports whether a record is about the reply in e.
+func isAbout(d *opt.Decision, e opt.Event) bool {
+	return d.Verdict == e.Verdict && d.DecidedBy == e.Reply.DecidedBy && d.GateID == e.Reply.GateID && d.MessageID == e.Reply.MessageID
+}
+
 // stepsInOrder: each step of a gate is taken at most once, in order, never before
 // its time, and never after the gate has closed.
-func stepsInOrder(w *world, r *run, e opt.Event) {
-	h, ok := r.m.(planHost)
-	if !ok {
-		return
-	}
+func stepsInOrder(w *world, r *run, s *machine.PlanState, e opt.Event) {
 	f := w.facts.plan(r.id)
 	g := f.gates[e.TaskID]
 	if e.Step != "" {
@@ -282,11 +270,11 @@ func stepsInOrder(w *world, r *run, e opt.Event) {
 		f.asked[e.TaskID] = f.asked[e.TaskID] || !e.Gate.Budget
 		f.gates[e.TaskID] = &openGate{Gate: *e.Gate}
 		hasSteps(w, e.Gate, 0)
-		isClocked(w, &h.p.State, e)
+		isClocked(w, s, e)
 	default:
 		hasSteps(w, e.Gate, g.steps)
 		if e.Step != "" {
-			isPostponed(w, &h.p.State, g, e)
+			isPostponed(w, s, g, e)
 		}
 	}
 }

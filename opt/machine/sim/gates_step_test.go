@@ -1,11 +1,11 @@
 package sim_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/machine/sim"
 )
@@ -43,9 +43,7 @@ func TestGateSteps_runToTheEnd(t *testing.T) {
 			next, _ := task().Gate.NextStep()
 			got = append(got, next.String()+" for "+strings.Join(task().Gate.Responders.Principals, ", "))
 		}
-		if diff := cmp.Diff([]string{"remind for alice", "escalate for alice", "expire (reject) for alice, bob", "expire (reject) for alice, bob"}, got); diff != "" {
-			t.Errorf("next steps (-want +got):\n%s", diff)
-		}
+		test.Equal(t, "next steps", []string{"remind for alice", "escalate for alice", "expire (reject) for alice, bob", "expire (reject) for alice, bob"}, got)
 		s.Expect(task().Gate.ExpiresAt == s.In(hour*1000), "it expires at %v", task().Gate.ExpiresAt)
 		after(s, 1)
 		s.Rest()
@@ -106,11 +104,11 @@ func TestGateSteps_escalate(t *testing.T) {
 	play(t, func(s *sim.Story) {
 		id := laddered(s, &opt.Responders{Principals: []string{"alice"}}, opt.Step{Kind: opt.Escalate, After: hour, To: &opt.Responders{Principals: []string{"bob"}}})
 		gate := s.Objective(id).Plans[0].Tasks[1].Gate
-		early := s.DecideAt(id, *gate, opt.Accept, "bob")
+		early := s.DecideAt(*gate, opt.Accept, "bob")
 		s.Settle()
 		s.Expect(s.Verdict(id, early) == opt.NotAllowed, "before the step bob's decision is %s", s.Verdict(id, early))
 		after(s, 1)
-		late := s.DecideAt(id, *gate, opt.Accept, "bob")
+		late := s.DecideAt(*gate, opt.Accept, "bob")
 		s.Settle()
 		s.Expect(s.Verdict(id, late) == opt.Accepted, "after the step bob's decision is %s", s.Verdict(id, late))
 	})
@@ -126,8 +124,8 @@ func TestGateSteps_everyone(t *testing.T) {
 		gate := func() *opt.Gate { return s.Objective(id).Plans[0].Tasks[1].Gate }
 		s.Expect(gate().Responders == nil && gate().Taken == 1, "after the escalation: %+v", gate())
 		after(s, 1)
-		refused := s.DecideAt(id, *gate(), opt.Accept, "alice")
-		taken := s.DecideAt(id, *gate(), opt.Accept, "bob")
+		refused := s.DecideAt(*gate(), opt.Accept, "alice")
+		taken := s.DecideAt(*gate(), opt.Accept, "bob")
 		s.Settle()
 		s.Expect(s.Verdict(id, refused) == opt.NotAllowed && s.Verdict(id, taken) == opt.Accepted, "alice %s, bob %s", s.Verdict(id, refused), s.Verdict(id, taken))
 	})
@@ -142,15 +140,15 @@ func TestGateSteps_reassignDropsVotes(t *testing.T) {
 		for _, first := range []string{"alice", "bob"} {
 			id := laddered(s, who, opt.Step{Kind: opt.Reassign, After: hour, To: to})
 			gate := s.Objective(id).Plans[0].Tasks[1].Gate
-			s.DecideAt(id, *gate, opt.Accept, first)
+			s.DecideAt(*gate, opt.Accept, first)
 			s.Settle()
 			after(s, 1)
-			s.DecideAt(id, *gate, opt.Accept, "carol")
+			s.DecideAt(*gate, opt.Accept, "carol")
 			s.Settle()
 			open := s.Objective(id).Plans[0].Tasks[1].Gate != nil
 			s.Expect(open == (first == "alice"), "%s and carol have accepted, open: %v", first, open)
 			if open {
-				s.DecideAt(id, *gate, opt.Accept, "bob")
+				s.DecideAt(*gate, opt.Accept, "bob")
 			}
 			s.Rest()
 			s.Expect(s.Objective(id).Status == opt.ObjectiveCompleted, "the objective is %s", s.Objective(id).Status)
@@ -237,9 +235,7 @@ func TestGateSteps_executor(t *testing.T) {
 					s.Expect(r.DecidedBy == opt.ByTimer && r.Feedback == opt.ReasonTimeout, "the reply is %+v", r)
 				}
 			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("%s: replies (-want +got):\n%s", tt.gate.Kind, diff)
-			}
+			test.Equal(t, fmt.Sprintf("%s: replies", tt.gate.Kind), tt.want, got)
 			s.Rest()
 			task := s.Objective(id).Plans[0].Tasks[0]
 			s.Expect(tt.want != nil || task.State == opt.TaskFailed && task.Reason == opt.ReasonTimeout, "%s: the task is %+v", tt.gate.Kind, task)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/machine/sim"
 )
@@ -35,9 +36,7 @@ func TestGates_refine(t *testing.T) {
 			t.Errorf("the open gate is %+v, want the second one of %s", gate.Gate, gate.ID)
 			return
 		}
-		if diff := cmp.Diff(outline.Artifacts[0].Parts, gate.Gate.Object); diff != "" {
-			t.Errorf("the object of the second gate is not the new outline (-want +got):\n%s", diff)
-		}
+		test.Equal(t, "the object of the second gate is not the new outline", outline.Artifacts[0].Parts, gate.Gate.Object)
 		s.Accept()
 		s.Rest()
 		s.Expect(s.Objective(id).Status == opt.ObjectiveCompleted, "the objective is %s", s.Objective(id).Status)
@@ -119,7 +118,7 @@ func TestGates_deputies(t *testing.T) {
 			{"eve", opt.Seat{Principal: "carol", MadeBy: "alice"}, opt.NotAllowed},
 			{"eve", opt.Seat{Principal: "carol", MadeBy: "ops"}, opt.Accepted},
 		} {
-			m := s.DecideAt(id, *gate, opt.Accept, step.who, step.seat)
+			m := s.DecideAt(*gate, opt.Accept, step.who, step.seat)
 			s.Rest()
 			s.Expect(s.Verdict(id, m) == step.want, "%s for %+v: %s, want %s", step.who, step.seat, s.Verdict(id, m), step.want)
 		}
@@ -157,7 +156,7 @@ func TestGates_responders(t *testing.T) {
 				s.Rest()
 				gate := s.Objective(id).Plans[0].Tasks[1].Gate
 				for i, step := range tt.steps {
-					m := s.DecideAt(id, *gate, step.action, step.who)
+					m := s.DecideAt(*gate, step.action, step.who)
 					s.Rest()
 					s.Expect(s.Verdict(id, m) == step.want, "step %d, %s by %s: %s, want %s", i, step.action, step.who, s.Verdict(id, m), step.want)
 				}
@@ -201,11 +200,11 @@ func TestGates_objectDigest(t *testing.T) {
 		shown := *s.Objective(id).Plans[0].Tasks[1].Gate
 		other := shown
 		other.ObjectDigest = "sha256:00"
-		refused := s.DecideAt(id, other, opt.Accept, "alice")
+		refused := s.DecideAt(other, opt.Accept, "alice")
 		s.Rest()
 		s.Expect(s.Verdict(id, refused) == opt.OtherThing, "the verdict is %s", s.Verdict(id, refused))
 		s.Expect(s.Objective(id).Status == opt.ObjectiveBlocked, "the objective is %s", s.Objective(id).Status)
-		s.DecideAt(id, shown, opt.Accept, "alice")
+		s.DecideAt(shown, opt.Accept, "alice")
 		s.Rest()
 		s.Expect(s.Objective(id).Status == opt.ObjectiveCompleted, "the objective is %s", s.Objective(id).Status)
 	})
@@ -220,7 +219,7 @@ func TestGates_formerGate(t *testing.T) {
 		s.Decide(opt.Refine, "alice")
 		s.Rest()
 		former.ObjectDigest = ""
-		late := s.DecideAt(id, former, opt.Accept, "alice")
+		late := s.DecideAt(former, opt.Accept, "alice")
 		s.Rest()
 		s.Expect(s.Verdict(id, late) == opt.NotWaiting, "the verdict is %q", s.Verdict(id, late))
 		s.Expect(s.Objective(id).Status == opt.ObjectiveBlocked, "the objective is %s", s.Objective(id).Status)
@@ -232,7 +231,7 @@ func TestGates_comment(t *testing.T) {
 	play(t, func(s *sim.Story) {
 		id := s.Open(given(sim.PlanOf("plan", "outline", "!gate")))
 		s.Rest()
-		m := s.Comment(id, *s.Objective(id).Plans[0].Tasks[1].Gate)
+		m := s.Comment(*s.Objective(id).Plans[0].Tasks[1].Gate)
 		s.Rest()
 		gate := s.Objective(id).Plans[0].Tasks[1].Gate
 		s.Expect(gate != nil && len(gate.Exchanges) == 1 && gate.Exchanges[0].MessageID == m, "the gate is %+v", gate)
@@ -281,7 +280,7 @@ func TestGates_noteAfterTheApproval(t *testing.T) {
 					s.Expect(len(shown.Exchanges) == 1 && shown.ObjectDigest != gate.ObjectDigest, "the gate shows %v", shown.Exchanges)
 					old := *gate
 					old.ObjectDigest = "sha256:0"
-					verdict := s.DecideAt(id, old, opt.Accept, "alice")
+					verdict := s.DecideAt(old, opt.Accept, "alice")
 					s.Rest()
 					s.Expect(s.Verdict(id, verdict) == opt.OtherThing, "an answer to an earlier view was %s", s.Verdict(id, verdict))
 					gate = shown
@@ -290,7 +289,7 @@ func TestGates_noteAfterTheApproval(t *testing.T) {
 				if tt.blind {
 					answer.ObjectDigest = ""
 				}
-				s.DecideAt(id, answer, opt.Accept, "alice")
+				s.DecideAt(answer, opt.Accept, "alice")
 				if !tt.before {
 					s.Say(id, false)
 				}
@@ -309,13 +308,13 @@ func TestGates_noteAtTheSecondApproval(t *testing.T) {
 		id := s.Open(given(sim.PlanOf("plan", "?first", "?second", "run")))
 		s.Rest()
 		tasks := s.Objective(id).Plans[0].Tasks
-		s.DecideAt(id, *tasks[0].Gate, opt.Accept, "alice")
+		s.DecideAt(*tasks[0].Gate, opt.Accept, "alice")
 		s.Rest()
-		s.NoteAs("bob", id, tasks[2].A2AID())
+		s.NoteAs("bob", tasks[2].A2AID())
 		s.Rest()
 		shown := s.Objective(id).Plans[0].Tasks[1].Gate
 		s.Expect(len(shown.Exchanges) == 1, "the second gate shows %v", shown.Exchanges)
-		s.DecideAt(id, *shown, opt.Accept, "alice")
+		s.DecideAt(*shown, opt.Accept, "alice")
 		s.Settle()
 		w := s.Work(s.Activities()[0])
 		s.Expect(w.NotesTo == 1, "the task gets %d notes, want the one that was approved", w.NotesTo)
@@ -329,7 +328,7 @@ func TestGates_noteBeforeTheApproval(t *testing.T) {
 		id := s.Open(given(sim.PlanOf("plan", "draft", "?gate", "run")))
 		s.Settle()
 		key := s.Activities()[0]
-		root, own := s.SayAs("bob", id, false), s.NoteAs("carol", id, s.Work(key).TaskID)
+		root, own := s.SayAs("bob", id, false), s.NoteAs("carol", s.Work(key).TaskID)
 		s.Settle()
 		s.End(key, sim.Completed(key, s.Work(key).TaskID))
 		s.Rest()
@@ -340,7 +339,7 @@ func TestGates_noteBeforeTheApproval(t *testing.T) {
 		}
 		s.Expect(cmp.Equal(shown, []string{root + " of bob", own + " of carol"}), "the gate shows %q", shown)
 		s.Expect(gate.ObjectDigest != gate.Digest(), "the digest covers no note")
-		s.DecideAt(id, *gate, opt.Accept, "alice")
+		s.DecideAt(*gate, opt.Accept, "alice")
 		s.Settle()
 		w := s.Work(s.Activities()[0])
 		s.Expect(w.Name == "run" && w.Notes == 1, "%s gets %d notes", w.Name, w.Notes)
@@ -418,11 +417,11 @@ func TestGates_requesters(t *testing.T) {
 				s.Rest()
 				gate := s.Objective(id).Plans[0].Tasks[0].Gate
 				for _, who := range []string{"alice", "bob"} {
-					reply := s.DecideAt(id, *gate, opt.Accept, who)
+					reply := s.DecideAt(*gate, opt.Accept, who)
 					s.Rest()
 					s.Expect(s.Verdict(id, reply) == opt.NotAllowed, "%s: %s", who, s.Verdict(id, reply))
 				}
-				reply := s.DecideAt(id, *gate, opt.Accept, "carol")
+				reply := s.DecideAt(*gate, opt.Accept, "carol")
 				s.Rest()
 				s.Expect(s.Verdict(id, reply) == opt.Accepted, "carol: %s", s.Verdict(id, reply))
 			})
@@ -476,7 +475,7 @@ func TestGates_requestersAfterARetry(t *testing.T) {
 		s.Rest()
 		gate := s.Objective(id).Plans[0].Tasks[0].Gate
 		for _, who := range []string{"alice", "bob", "dave", "erin"} {
-			reply := s.DecideAt(id, *gate, opt.Accept, who)
+			reply := s.DecideAt(*gate, opt.Accept, who)
 			s.Rest()
 			s.Expect(s.Verdict(id, reply) == opt.NotAllowed, "%s: %s", who, s.Verdict(id, reply))
 		}
@@ -491,12 +490,12 @@ func TestGates_requestersOfResults(t *testing.T) {
 		id := s.Open(given(sim.PlanOf("first", "draft"), later))
 		s.Settle()
 		key := s.Activities()[0]
-		s.NoteAs("bob", id, s.Work(key).TaskID)
+		s.NoteAs("bob", s.Work(key).TaskID)
 		s.Settle()
 		s.End(key, sim.Completed(key, s.Work(key).TaskID))
 		s.Rest()
 		gate := s.Objective(id).Plans[1].Tasks[0].Gate
-		reply := s.DecideAt(id, *gate, opt.Accept, "bob")
+		reply := s.DecideAt(*gate, opt.Accept, "bob")
 		s.Rest()
 		s.Expect(s.Verdict(id, reply) == opt.NotAllowed, "bob: %s", s.Verdict(id, reply))
 	})
@@ -510,7 +509,7 @@ func TestGates_requestersAreRecorded(t *testing.T) {
 		s.Rest()
 		task := s.Objective(id).Plans[0].Tasks[1].A2AID()
 		for _, who := range []string{"bob", "bob", "alice"} {
-			s.NoteAs(who, id, task)
+			s.NoteAs(who, task)
 			s.Rest()
 			s.Expect(slices.Equal(s.Objective(id).Shapers, []string{"bob"}), "after a note of %s: %v", who, s.Objective(id).Shapers)
 		}

@@ -68,6 +68,16 @@ func (r *row) opens(planID string) bool {
 	return p != nil && !p.Status.Ended()
 }
 
+// tasks returns the tasks of all plans.
+func (j *journal) tasks() (list []*opt.Task) {
+	for _, id := range j.order {
+		for _, p := range j.rows[id].objective.Plans {
+			list = append(list, p.Tasks...)
+		}
+	}
+	return list
+}
+
 // A place is the place of an attempt at an objective in the queue of its context.
 type place struct {
 	objectiveID string

@@ -145,7 +145,7 @@ func saysHeld(w *world, r *run, a *activity) {
 
 // collectsOnly: legs that need no more than those before take in work elsewhere, and no others.
 func collectsOnly(w *world, r *run, l *leg, a *activity) {
-	if a.Kind != machine.RunTask || a.ends() || r.m.(planHost).p.State.Rules < 27 || w.facts.resets[r.id]+w.facts.resets[r.objective] > 0 {
+	if a.Kind != machine.RunTask || a.ends() || r.m.(planHost).p.State.Rules < 27 || w.facts.isReset(r.id, r.objective) {
 		return
 	}
 	if a.collects != (a.work.Leg > 0 && l.needs == opt.Usage{}) {
@@ -154,33 +154,31 @@ func collectsOnly(w *world, r *run, l *leg, a *activity) {
 }
 
 // afterCallback notes an outcome that the plan has accepted.
-func afterCallback(w *world, r *run, in machine.Callback) {
-	h, ok := r.m.(planHost)
-	if !ok || in.Outcome == nil {
+func afterCallback(w *world, s *machine.PlanState, in machine.Input) {
+	c, ok := in.(machine.Callback)
+	if !ok || c.Outcome == nil {
 		return
 	}
-	if t := h.p.State.Plan.Task(in.TaskID); t != nil {
-		if work := h.p.State.Work[t.ID]; work != nil && work.Returned == in.Outcome && !work.Canceling {
-			w.facts.plan(r.id).leg(in.TaskID).owed = true
+	if t := s.Plan.Task(c.TaskID); t != nil {
+		if work := s.Work[t.ID]; work != nil && work.Returned == c.Outcome && !work.Canceling {
+			w.facts.plan(s.Plan.ID).leg(c.TaskID).owed = true
 		}
 	}
 }
 
 // isReturned: an outcome of a callback or an activity elsewhere ends the round.
-func isReturned(w *world, r *run, e opt.Event) {
-	h, plan := r.m.(planHost)
-	if !plan || !opt.TaskState(e.To).Ended() {
+func isReturned(w *world, r *run, s *machine.PlanState, e opt.Event) {
+	if !opt.TaskState(e.To).Ended() {
 		return
 	}
-	if l, t := w.facts.plan(r.id).leg(e.TaskID), h.p.State.Plan.Task(e.TaskID); l.owed && !t.ByHand {
+	if l, t := w.facts.plan(r.id).leg(e.TaskID), s.Plan.Task(e.TaskID); l.owed && !t.ByHand {
 		w.fail("legs", "%s ends %s, and an outcome that was returned is lost", w.name(e.TaskID), e.To)
 	}
 }
 
 // cancelsElsewhere: a task that is canceled has canceled its work elsewhere.
-func cancelsElsewhere(w *world, r *run, e opt.Event) {
-	_, plan := r.m.(planHost)
-	if !plan || e.To != string(opt.TaskCanceled) || e.Reason == opt.ByHand {
+func cancelsElsewhere(w *world, r *run, _ *machine.PlanState, e opt.Event) {
+	if e.To != string(opt.TaskCanceled) || e.Reason == opt.ByHand {
 		return
 	}
 	if l := w.facts.plan(r.id).leg(e.TaskID); l.onCancel && !l.canceled {

@@ -111,9 +111,9 @@ func TestLegs_note(t *testing.T) {
 				note := func() {
 					switch {
 					case c.other:
-						s.NoteAs("alice", id, tasks[1].A2AID())
+						s.NoteAs("alice", tasks[1].A2AID())
 					case c.task:
-						s.NoteAs("alice", id, tasks[0].A2AID())
+						s.NoteAs("alice", tasks[0].A2AID())
 					default:
 						s.Say(id, false)
 					}

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"longhaul/internal/test"
 )
 
 var mutate = flag.Bool("mutations", false, "break the rules of the machines one after another, and expect the schedules to notice")
@@ -308,13 +310,9 @@ func TestMutations(t *testing.T) {
 func (m mutation) source(t *testing.T) (text, path string) {
 	t.Helper()
 	path, err := filepath.Abs(filepath.Join("..", m.file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	source, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return string(source), path
 }
 
@@ -324,13 +322,9 @@ func tested(t *testing.T, path, text string) (string, error) {
 	dir := t.TempDir()
 	changed, overlay := filepath.Join(dir, "changed.go"), filepath.Join(dir, "overlay.json")
 	replace, err := json.Marshal(map[string]map[string]string{"Replace": {path: changed}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	for name, content := range map[string][]byte{changed: []byte(text), overlay: replace} {
-		if err := os.WriteFile(name, content, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, os.WriteFile(name, content, 0o600))
 	}
 	for _, tests := range [][]string{{"..", "../drive", "../..", "../../fork"}, {"-skip", "TestMutations", ".", "-shrink=false", "-schedules", "12000"}} {
 		args := append([]string{"test", "-count=1", "-vet=off", "-failfast", "-overlay", overlay}, tests...)

@@ -61,7 +61,7 @@ func (j *journal) record(b opt.Batch) *opt.RewoundError {
 func (j *journal) refuse(b opt.Batch, e opt.Event, why string) *opt.RewoundError {
 	name, _ := opt.SplitEpoch(b.Source)
 	workflow, _ := opt.SplitRoot(name)
-	if over := j.isOver(b) || j.setBackBefore(b); !over && j.w.facts.resets[workflow]+j.w.facts.resets[b.ObjectiveID] == 0 {
+	if over := j.isOver(b) || j.setBackBefore(b); !over && !j.w.facts.isReset(workflow, b.ObjectiveID) {
 		j.w.fail("journal", "%s of %s, event %d: %s", e.Kind, b.Source, e.N, why)
 	}
 	return &opt.RewoundError{Source: b.Source, Epoch: max(j.epochs[name], j.shut[name], 1), Event: e.N}

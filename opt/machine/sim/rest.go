@@ -2,6 +2,7 @@ package sim
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -43,7 +44,7 @@ func checkRest(w *world) {
 // setAside reports whether the journal may have more than a plan: an epoch that a reset has ended has used something, too,
 // and a plan whose objective an operator has ended or reset.
 func setAside(w *world, r *run) bool {
-	return w.journal.rows[r.objective] == nil || w.facts.cut[r.objective] || w.facts.resets[r.id]+w.facts.resets[r.objective] > 0
+	return w.journal.rows[r.objective] == nil || w.facts.cut[r.objective] || w.facts.isReset(r.id, r.objective)
 }
 
 // usedOnce: the journal has all that the tasks of a plan have used in an attempt, once.
@@ -149,7 +150,7 @@ func taskUnfinished(s *machine.PlanState, t *opt.Task) string {
 		return "its task " + t.ID + " works without an activity"
 	case works && work == nil:
 		return "nothing works on its task " + t.ID
-	case works && !(s.Directive.Shared && s.Directive.Permission <= s.Yielded):
+	case works && !isHeld(s):
 		return "its task " + t.ID + " does not begin"
 	}
 	return ""
@@ -191,25 +192,28 @@ func nobodyWaitsInVain(w *world, r *run, s *machine.ContextState) {
 // knowsItsPlans: an objective shows the true states of its plans (invariant 5).
 func knowsItsPlans(w *world, s *machine.ObjectiveState) {
 	for _, p := range s.Objective.Plans {
-		r := w.latest[p.ID]
-		if r == nil || r.terminated || p.Over() {
+		own := w.planState(p.ID)
+		if own == nil || p.Over() {
 			continue
 		}
-		own := &r.m.(planHost).p.State.Plan
-		brief := own.Brief()
-		if p.Status != own.Status || p.Reason != own.Reason || p.Paused != own.Paused || p.Started != own.Started || len(p.Report.Open) != len(brief.Open) {
-			w.fail("known", "%s is %s (%s) paused %v started %v gates %d, its objective takes it for %s (%s) paused %v started %v gates %d",
-				w.name(p.ID), own.Status, own.Reason, own.Paused, own.Started, len(brief.Open), p.Status, p.Reason, p.Paused, p.Started, len(p.Report.Open))
+		is, shown := lookOf(&own.Plan, len(own.Plan.Brief().Open)), lookOf(p, len(p.Report.Open))
+		if is != shown {
+			w.fail("known", "%s is %s, its objective takes it for %s", w.name(p.ID), is, shown)
 		}
-		if l := s.Links[slices.IndexFunc(s.Links, func(l *machine.Link) bool { return l.PlanID == p.ID })]; l.Directive.N != r.m.(planHost).p.State.Directive.N {
+		if l := s.Links[slices.IndexFunc(s.Links, func(l *machine.Link) bool { return l.PlanID == p.ID })]; l.Directive.N != own.Directive.N {
 			w.fail("known", "%s has not acted upon directive %d", w.name(p.ID), l.Directive.N)
 		}
-		knowsUse(w, s, &r.m.(planHost).p.State)
-		if own.Started && r.m.(planHost).p.State.Heard != len(s.Notes) {
-			w.fail("notes", "%s has %d notes of %d", w.name(p.ID), r.m.(planHost).p.State.Heard, len(s.Notes))
+		knowsUse(w, s, own)
+		if own.Plan.Started && own.Heard != len(s.Notes) {
+			w.fail("notes", "%s has %d notes of %d", w.name(p.ID), own.Heard, len(s.Notes))
 		}
 	}
 	rollsUp(w, &s.Objective)
+}
+
+// lookOf describes what an objective shows of a plan with open gates.
+func lookOf(p *opt.Plan, gates int) string {
+	return fmt.Sprintf("%s (%s) paused %v started %v gates %d", p.Status, p.Reason, p.Paused, p.Started, gates)
 }
 
 // rollsUp: an objective and its root task agree with a simple roll-up of the
@@ -268,7 +272,7 @@ func rowsEqualStates(w *world) {
 			state := &plan.m.(planHost).p.State.Plan
 			same(w, p.ID, p.Head(), state.Head())
 			same(w, p.ID, tasksOf(p), tasksOf(state))
-			if w.facts.resets[p.ID]+w.facts.resets[id] == 0 { // else in another order, or of the run before alone
+			if !w.facts.isReset(p.ID, id) { // else in another order, or of the run before alone
 				same(w, p.ID, notesOf(p), notesOf(state))
 			}
 		}

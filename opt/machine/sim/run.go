@@ -106,6 +106,14 @@ func (a *activity) reads() bool {
 // an outcome.
 func (a *activity) ends() bool { return a.work.Cancel || a.returned != nil || a.watches }
 
+// works reports whether a is work for which its objective needs its turn.
+func (a *activity) works() bool { return !a.reads() && !a.asked && !a.ends() }
+
+// mayWait reports whether a worker may send a back, since it waits for a quota.
+func (a *activity) mayWait() bool {
+	return (a.Kind == machine.RunTask || a.question.Counts) && !a.taken && !a.unsure
+}
+
 // A sleep is a timer that runs.
 type sleep struct {
 	machine.Timer

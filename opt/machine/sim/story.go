@@ -59,25 +59,20 @@ func (s *Story) Say(objectiveID string, begins bool) string {
 func (s *Story) SayAs(who, objectiveID string, begins bool) string {
 	o := &s.w.journal.rows[objectiveID].objective
 	l := &opt.Letter{ObjectiveID: o.ID, TaskID: o.RootID(), Principal: who, Begins: begins, Message: *s.d.clients.message(o.ID, o.RootID())}
-	s.d.clients.sendLetter(l)
-	return l.Message.MessageID
+	return s.d.clients.sendLetter(l)
 }
 
 // NoteAs has a principal send a note to a task of a plan, and returns its id.
-func (s *Story) NoteAs(who, objectiveID, taskID string) string {
-	ref, _ := opt.ParseID(taskID)
-	l := &opt.Letter{ObjectiveID: objectiveID, PlanID: ref.PlanID, TaskID: taskID, Principal: who, Message: *s.d.clients.message(objectiveID, taskID)}
-	s.d.clients.sendLetter(l)
-	return l.Message.MessageID
+func (s *Story) NoteAs(who, taskID string) string {
+	return s.d.clients.sendLetter(s.d.clients.letterTo(taskID, who))
 }
 
 // Comment has a client send a message without a decision to the task at a gate, and
 // returns its id.
-func (s *Story) Comment(objectiveID string, g opt.Gate) string {
-	ref, _ := opt.ParseID(g.TaskID)
-	l := &opt.Letter{ObjectiveID: objectiveID, PlanID: ref.PlanID, TaskID: g.TaskID, Principal: "alice", Comment: true, Message: *s.d.clients.message(objectiveID, g.TaskID)}
-	s.d.clients.sendLetter(l)
-	return l.Message.MessageID
+func (s *Story) Comment(g opt.Gate) string {
+	l := s.d.clients.letterTo(g.TaskID, "alice")
+	l.Comment = true
+	return s.d.clients.sendLetter(l)
 }
 
 // Accept has a client accept every gate that is open.
@@ -85,20 +80,17 @@ func (s *Story) Accept() { s.Decide(opt.Accept, "alice") }
 
 // Decide has a client decide at every gate that is open.
 func (s *Story) Decide(action opt.Action, who string) {
-	for _, id := range s.w.journal.order {
-		for _, p := range s.w.journal.rows[id].objective.Plans {
-			for _, t := range p.Waiting() {
-				s.d.clients.answerGate(p, t.Gate, action, who)
-			}
+	for _, t := range s.w.journal.tasks() {
+		if t.Gate != nil {
+			s.d.clients.answerGate(t.Gate, action, who)
 		}
 	}
 }
 
 // DecideAt has a client decide at a gate that was open once, and returns the id of
 // the message.
-func (s *Story) DecideAt(objectiveID string, g opt.Gate, action opt.Action, who string, seats ...opt.Seat) string {
-	ref, _ := opt.ParseID(g.TaskID)
-	s.d.clients.answerGate(s.w.journal.rows[objectiveID].objective.Plan(ref.PlanID), &g, action, who, seats...)
+func (s *Story) DecideAt(g opt.Gate, action opt.Action, who string, seats ...opt.Seat) string {
+	s.d.clients.answerGate(&g, action, who, seats...)
 	return fmt.Sprintf("m%d", s.w.messages)
 }
 
@@ -285,10 +277,7 @@ func Parked(key string, park opt.Park, memo string, onCancel bool) machine.Input
 }
 
 // Callback delivers a callback for a task.
-func (s *Story) Callback(c opt.Callback) {
-	ref, _ := opt.ParseID(c.TaskID)
-	s.w.put(op{kind: callback, to: ref.PlanID, in: machine.Callback{Callback: c}})
-}
+func (s *Story) Callback(c opt.Callback) { s.d.clients.callBack(c) }
 
 // Said returns the latest text about the work on a task, as its plan has it.
 func (s *Story) Said(taskID string) string {

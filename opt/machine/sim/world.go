@@ -86,6 +86,14 @@ func (w *world) open(id string) *run {
 	return nil
 }
 
+// planState returns the latest state of a plan, nil if it has none or an operator has ended it.
+func (w *world) planState(id string) *machine.PlanState {
+	if r := w.latest[id]; r != nil && !r.terminated {
+		return &r.m.(planHost).p.State
+	}
+	return nil
+}
+
 func (w *world) remove(id string) {
 	w.runs = slices.DeleteFunc(w.runs, func(r *run) bool { return r.id == id })
 }
