@@ -86,6 +86,17 @@ var shapes = []shape{
 	{name: "reset-plan", specs: plans("approve Go on?; say done"), steps: []step{
 		waitFor(opt.TaskInputRequired), reset(1), reply(1, 0, opt.Reply{Action: opt.Accept}),
 	}},
+	{name: "checked-plan", specs: plans("approve Go on?; say done"), steps: []step{
+		waitFor(opt.TaskInputRequired), seemsLost(1), reply(1, 0, opt.Reply{Action: opt.Accept}),
+	}},
+	{name: "timed", specs: plans("work 1300ms|work 900ms; say done")},
+}
+
+// seemsLost has a reconciler say that a plan is gone, which runs.
+func seemsLost(n int) step {
+	return func(ctx context.Context, w work) error {
+		return w.engine.PlanLost(ctx, opt.Objective{ID: w.id, Status: opt.ObjectiveBlocked}, opt.Plan{ID: w.plan(n)})
+	}
 }
 
 // plans makes a plan of each argument; tasks are separated by "|".
