@@ -11,6 +11,9 @@ import (
 // it keeps: those of open gates may wait for days, and each is replayed when something arrives.
 const quietAfter = 30 * time.Second
 
+// endsWithin is how long a workflow takes to end that was let go, and to free its memory.
+const endsWithin = 2 * time.Second
+
 // quietSlots are the slots of workflow tasks. They put off a timer with each task.
 type quietSlots struct {
 	worker.SlotSupplier
@@ -33,5 +36,6 @@ func (s quietSlots) MarkSlotUsed(info worker.SlotMarkUsedInfo) {
 // runs ends before, and the next one replays.
 func forgetWorkflows() {
 	worker.PurgeStickyWorkflowCache()
+	time.Sleep(endsWithin)
 	debug.FreeOSMemory()
 }
