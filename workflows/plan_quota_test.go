@@ -66,7 +66,8 @@ func TestPlan_quota(t *testing.T) {
 func TestPlan_ran(t *testing.T) {
 	env, log := newPlanEnv(t)
 	runs := 0
-	env.OnActivity("Run", anyArg, anyArg).Return(func(context.Context, activities.RunInput) (activities.Outcome, error) {
+	env.OnActivity("Run", anyArg, anyArg).Return(func(ctx context.Context, in activities.RunInput) (activities.Outcome, error) {
+		test.OK(t, log.Record(ctx, in.Ride...))
 		if runs++; runs == 1 {
 			return activities.Outcome{}, temporal.NewNonRetryableApplicationError("No.", activities.ExecutorError, nil, 5400)
 		}
