@@ -198,10 +198,8 @@ func (m *Objective) Handle(now a2a.Time, in Input) []opt.Event {
 		m.onReported(in)
 	case ChildStarted, ChildRefused, ChildEnded:
 		m.onChild(in)
-	case PlanLost:
-		seemsLost(m, in)
-	case Checked:
-		checked(m, in)
+	case PlanLost, Checked:
+		onLostPlan(m, in)
 	case ObjectiveLost:
 		m.onLost()
 	case Made:

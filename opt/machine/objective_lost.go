@@ -2,6 +2,16 @@ package machine
 
 import "longhaul/opt"
 
+// onLostPlan handles that the workflow of a plan may be gone.
+func onLostPlan(m *Objective, in Input) {
+	switch in := in.(type) {
+	case PlanLost:
+		seemsLost(m, in)
+	case Checked:
+		checked(m, in)
+	}
+}
+
 // seemsLost handles what a reconciler says about a plan: that its workflow is gone. It may have looked
 // before that has begun, which is checked now that it has. For a plan that has not begun it counts for nothing.
 func seemsLost(m *Objective, in PlanLost) {
