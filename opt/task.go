@@ -155,7 +155,7 @@ const (
 	ByHand           = "by-hand"     // a client made the move
 	ReasonLinked     = "linked"      // the linked task ended in this state
 	HeldByQuota      = "quota"       // a quota is used up, and its next step waits
-	WaitsForWorker   = "worker"      // it has begun, and no worker works on it yet; for readers alone
+	WaitsForWorker   = "worker"      // it has begun, and may wait for a worker; for readers alone
 	SentBack         = "sent-back"   // a person has sent back what the task asked about
 	ReasonWorkerLost = "worker-lost" // one worker after another was lost while it ran the task, which is not attempted again
 )

@@ -232,7 +232,7 @@ func TestPlaybooks_Plan_isUsedByMany(t *testing.T) {
 	for range 8 {
 		ended.Go(func() {
 			got, err := books.Plan(context.WithoutCancel(t.Context()), activities.Request{Message: &m})
-			test.OK(t, err)
+			test.Is(t, "error", nil, err)
 			test.Equal(t, "plans", want, got)
 		})
 	}

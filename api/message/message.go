@@ -232,7 +232,7 @@ func (s *Messages) Deliver(ctx context.Context, c *call.Call, p SendParams) (*Re
 // the beginning of the call.
 func (s *Messages) waitForWork(ctx context.Context, c *call.Call, d *Receipt) error {
 	begun, changed := d.begun, d.Watch.C()
-	if ref, _ := opt.ParseID(d.TaskID); ref.TaskID == "" {
+	if ref, _ := opt.ParseID(d.TaskID); ref.TaskID == "" && d.gate == "" { // a gate may close without a move of the root
 		changed = d.Watch.Rests()
 	}
 	return s.Wait.AwaitAt(ctx, changed, s.BlockingWait-time.Since(c.Began), func() (bool, error) {

@@ -92,8 +92,8 @@ func (s *Overviews) Workforce(ctx context.Context) (w shown.Workforce, ok bool) 
 	return s.workers.get(ctx, workforceFirst)
 }
 
-// addWaits says of the tasks of some plans of an objective whether they wait for workers. It does not wait for an
-// answer about these, and reads the events of the objective only if a task may wait.
+// addWaits says of the tasks of some plans of an objective whether they wait for workers. It reads the events of
+// the objective only if a task may wait.
 func (s *Overviews) addWaits(ctx context.Context, c *call.Call, events *Events, objectiveID string, plans ...*opt.Plan) error {
 	var running []*opt.Task
 	var latest a2a.Time
@@ -107,7 +107,7 @@ func (s *Overviews) addWaits(ctx context.Context, c *call.Call, events *Events, 
 	if len(running) == 0 || s.workers.ask == nil {
 		return nil
 	}
-	workers, known := s.workers.get(ctx, 0)
+	workers, known := s.workers.get(ctx, workforceFirst)
 	now := a2a.At(s.now())
 	since, some := workers.Since(now)
 	if !known || !some || latest.Millis() < since.Millis() {

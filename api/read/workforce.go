@@ -12,13 +12,14 @@ const (
 	workforceAge   = 3 * time.Second  // for which an answer is good
 	workforceStale = 20 * time.Second // after which it says nothing about now
 	workforceWait  = 2 * time.Second  // for an answer
-	workforceFirst = time.Second      // that the first page waits for one
+	workforceFirst = time.Second      // for one if the latest is too old
 )
 
 // AskWorkforce asks Temporal how busy its workers are.
 type AskWorkforce func(context.Context) (shown.Workforce, error)
 
-// A workforce keeps the latest answer about workers. Readers do not wait for Temporal, apart from the first page.
+// A workforce keeps the latest answer about workers. A reader waits for Temporal if there is no answer
+// about now, and none has waited for one before.
 type workforce struct {
 	ask AskWorkforce
 	now func() time.Time
@@ -28,14 +29,13 @@ type workforce struct {
 	at     time.Time     // of the answer; zero before there is one
 	asking chan struct{} // closed after the latest question; nil before the first one
 	asks   bool          // it is not answered yet
-	waited bool          // a page has
+	waited bool          // a reader has, since then
 }
 
-// get returns the latest answer, and whether that is about now. It waits for the first one, if that takes no longer
-// than a time.
+// get returns the latest answer, and whether that is about now. It may wait for one, no longer than a time.
 func (w *workforce) get(ctx context.Context, wait time.Duration) (shown.Workforce, bool) {
 	w.mu.Lock()
-	first := wait > 0 && !w.waited
+	first := wait > 0 && !w.waited && w.now().Sub(w.at) >= workforceStale
 	w.waited = w.waited || first
 	if !w.asks && w.now().Sub(w.at) >= workforceAge {
 		w.asks, w.asking = true, make(chan struct{})
@@ -62,7 +62,7 @@ func (w *workforce) renew(ctx context.Context, done chan struct{}) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.asks = false; err == nil {
-		w.latest, w.at = answer, w.now()
+		w.latest, w.at, w.waited = answer, w.now(), false
 	}
 	close(done)
 }

@@ -111,7 +111,9 @@ func (s *Stream) status(e opt.Event) *a2a.StatusUpdate {
 	}
 	u.Metadata = u.Metadata.WithIf(e.Attempt > 0, opt.KeyAttempt, e.Attempt)
 	if e.Usage != nil && e.Gate == nil {
-		used := read.UsageOf(*e.Usage)
+		sum := *e.Usage
+		sum.Ran = 0 // the objective has that of its earlier attempts alone
+		used := read.UsageOf(sum)
 		u.Metadata = u.Metadata.WithIf(used != nil, opt.KeyUsage, used)
 	}
 	return u

@@ -98,16 +98,17 @@ func ages(s *db.Steps, tenant string, now a2a.Time) []shown.Count {
 
 // How far back the open objectives are looked for whose budgets are shown.
 const (
-	latestUses  = 2000
+	latestUses  = 5000
 	mostBudgets = 100 // objectives
 )
 
 // spent returns what the open objectives that have used something last have used of their budgets.
 func spent(s *db.Steps, tenant string) (list []shown.Spending) {
-	ids := db.Rows(s, "SELECT objective_id FROM costs WHERE tenant = $1 ORDER BY at DESC"+db.LimitParam(2), db.Args{tenant, latestUses}, db.ScanID)
-	seen := map[string]bool{}
+	ids := db.Rows(s, `SELECT CASE WHEN input_tokens + output_tokens + cost + questions + calls > 0 THEN objective_id ELSE '' END
+		FROM costs WHERE tenant = $1 ORDER BY at DESC`+db.LimitParam(2), db.Args{tenant, latestUses}, db.ScanID)
+	seen := map[string]bool{"": true} // time alone is in no budget
 	for _, id := range ids {
-		if seen[id] || len(seen) == mostBudgets {
+		if seen[id] || len(seen) > mostBudgets {
 			continue
 		}
 		seen[id] = true

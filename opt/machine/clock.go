@@ -5,7 +5,7 @@ import "longhaul/a2a"
 // A task runs while a leg of it does, and between two legs for as long as it has asked to wait: its work continues elsewhere.
 // Workers measure legs, so that a wait for a worker does not count; that of one whose worker says nothing, or that is
 // elsewhere, counts from its begin to its end. No wait for people, budgets, quotas, turns or another attempt counts.
-// An attempt that ends is counted at once. One that continues is counted with what its legs use, or after a minute:
+// An attempt that ends is counted at once. One that continues is counted with what its legs use, or after an hour:
 // else each look at work elsewhere would have an event.
 
 // A Clock is how long an attempt at a task ran that is under way, as far as no event counts it.
@@ -15,7 +15,7 @@ type Clock struct {
 }
 
 // latestCount is after how many milliseconds an attempt is counted that continues.
-const latestCount = 60_000
+const latestCount = 3_600_000
 
 // lap adds what passed since the lap before: as many milliseconds as were measured, unless that is 0.
 func (c *Clock) lap(now a2a.Time, measured int64) {

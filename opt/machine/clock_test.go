@@ -74,10 +74,16 @@ func TestPlan_time(t *testing.T) {
 			b.ends(1000, 5, done)
 		}, "[0 50s 0]"},
 		"a long look": {func(b *budgeted) {
-			b.ends(0, 0, park(90_000))
-			b.after(90_000, elapsed(b))
+			b.ends(0, 0, park(3_700_000))
+			b.after(3_700_000, elapsed(b))
 			b.ends(1000, 0, done)
-		}, "[0 90s 0 0 1s 0]"},
+		}, "[0 3700s 0 0 1s 0]"},
+		"a cancel before a worker begins": {func(b *budgeted) {
+			b.after(9000, machine.Ended{Key: b.m.Wants().Activities[0].Key, Failed: &machine.Failure{Canceled: true}})
+		}, "[]"},
+		"a cancel of a leg": {func(b *budgeted) {
+			b.after(9000, machine.Ended{Key: b.m.Wants().Activities[0].Key, Failed: &machine.Failure{Canceled: true}, Outcome: opt.Outcome{Ran: 3000}})
+		}, "[0 3s 0]"},
 		"a callback": {func(b *budgeted) {
 			b.ends(0, 0, park(90_000))
 			b.after(20_000, machine.Callback{Callback: opt.Callback{ID: "c", TaskID: task(1, 0), Round: 1, Outcome: &opt.Outcome{State: opt.TaskCompleted, Ran: 99_000}}})

@@ -258,11 +258,13 @@ func holdBack(j job, text string) {
 	switch {
 	case j.plan.facts().rules < rulesQuotas, w.stops(): // or the task has ended by hand
 		return
-	case w.AtGate: // it began under earlier rules
-		w.Collects = true
+	case w.AtGate: // it began under rules that have quotas of use hold it back, or waits for another quota
+		w.Collects = w.Collects || j.plan.facts().rules < rulesLookAgain
 		return
 	}
-	w.Quota = true
+	if w.Quota = true; j.plan.facts().rules >= rulesLookAgain {
+		w.Parked = "" // the text before it is shown again
+	}
 	restart(j)
 	show(j, opt.HeldByQuota, text)
 }
@@ -365,6 +367,9 @@ func (j job) ended(in Ended) {
 	t, w, out := j.task, j.work(), in.Outcome
 	stopped, answered := w.end(), w.AtGate && t.Gate == nil
 	e := opt.Event{Round: w.Round, Attempt: w.Attempt, Leg: w.Leg, Try: out.Try}
+	if f := in.Failed; f != nil && f.Canceled && out.Ran == 0 && w.Elsewhere == nil { // no worker has begun it
+		restart(j)
+	}
 	lap(j, out.Ran)
 	if w.Elsewhere == nil && !answered {
 		j.remember(out, e)

@@ -367,7 +367,8 @@ func heldIn(jobs []job) (list []job) {
 // due returns the calls and questions of those steps that are about to begin.
 func due(jobs []job) (sum opt.Usage) {
 	for _, j := range jobs {
-		if w := j.work(); w != nil && w.Waiting && j.plan.facts().rules >= rulesPlaybookBudget {
+		w, rules := j.work(), j.plan.facts().rules
+		if w != nil && (w.Waiting && rules >= rulesPlaybookBudget || w.Opens && w.Running && rules >= rulesLookAgain) {
 			sum = sum.Plus(w.counted())
 		}
 	}

@@ -195,7 +195,7 @@ func (m *Objective) retryPlan(kept *opt.Kept, planID string, start bool) {
 	m.record(e)
 	p.Report = &opt.Report{Attempt: e.Attempt, Status: opt.PlanPending}
 	d := Directive{N: l.Directive.N, Start: start, Covered: covered}
-	*l = Link{PlanID: planID, Start: whole, After: s.N, Directive: d, Changed: s.N, Before: l.Before.Plus(spent)}
+	*l = Link{PlanID: planID, Start: whole, After: s.N, Directive: d, Changed: s.N, Before: l.Before.Plus(spent), Doubts: l.Doubts} // no key of a check is used twice
 	if s.Epoch > 1 {
 		l.renumber(m.now)
 	}

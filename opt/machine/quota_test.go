@@ -147,15 +147,22 @@ func TestPlan_questionsHeld(t *testing.T) {
 	}
 }
 
-// A gate at which a leg watches the work elsewhere stays open, also if a quota holds that leg back: a run under earlier
-// rules may have begun it.
+// A gate at which a leg watches the work elsewhere stays open, also if a quota holds that leg back: of use, which a run
+// under earlier rules may have let do so, or of tasks that run.
 func TestPlan_heldAtGate(t *testing.T) {
+	for rules, collects := range map[int]bool{34: true, machine.Rules: false} {
+		heldAtGate(t, rules, collects)
+	}
+}
+
+func heldAtGate(t *testing.T, rules int, collects bool) {
 	b := newBudgeted(t, "{}", &opt.Task{})
+	b.m.State.Rules = rules
 	b.end(opt.Outcome{State: opt.TaskAuthRequired, Gate: &opt.Gate{Kind: opt.Credential, Title: "Sign in?"}, Park: &opt.Park{}})
 	before := b.gate(0).ID
 	b.m.State.Work[b.m.State.Plan.Tasks[0].ID].Collects = false
 	b.handle(machine.Held{Key: b.m.Wants().Activities[0].Key, Text: "5 of 5"})
-	if g := b.gate(0); g.ID != before || !b.m.State.Work[b.m.State.Plan.Tasks[0].ID].Collects {
-		t.Errorf("the gate %s is open, want %s, and the leg is to take in work: %+v", g.ID, before, b.m.State.Work)
+	if g := b.gate(0); g.ID != before || b.m.State.Work[b.m.State.Plan.Tasks[0].ID].Collects != collects {
+		t.Errorf("%d: the gate %s is open, want %s, and the leg is to take in work: %+v", rules, g.ID, before, b.m.State.Work)
 	}
 }

@@ -2,6 +2,7 @@ package shown
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"longhaul/a2a"
@@ -14,8 +15,11 @@ type Workforce struct {
 	Workers []WorkerLoad // that run tasks
 }
 
-// Absent reports whether no worker takes tasks.
-func (w Workforce) Absent() bool { return len(w.Queues) > 0 && w.Queues[0].Workers == 0 }
+// Absent reports whether no worker takes tasks. One that has no room does not ask for any, and says so.
+func (w Workforce) Absent() bool {
+	busy := slices.ContainsFunc(w.Workers, func(l WorkerLoad) bool { return l.Used > 0 })
+	return len(w.Queues) > 0 && w.Queues[0].Workers == 0 && !busy
+}
 
 // answerAge is how old answers about workers may be, in milliseconds, with what the clocks differ.
 const answerAge = 5000

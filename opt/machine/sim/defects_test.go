@@ -807,6 +807,32 @@ func TestRetry_planOfAnObjectiveThatGoesOn(t *testing.T) {
 	})
 }
 
+// Each attempt at a plan that seems to be gone is checked under a key of its own.
+func TestLost_checkedBeforeARetry(t *testing.T) {
+	play(t, func(s *sim.Story) {
+		first := sim.PlanOf("first", "a")
+		first.Metadata, first.Tasks[0].Attempts = a2a.Metadata{}.With(opt.KeyOptional, true), 1
+		id := s.Open(given(first, sim.PlanOf("second", "?wait")))
+		s.Settle()
+		work, plan := s.Activities()[0], opt.PlanID(id, 1)
+		check := func() {
+			key := s.SeemsLost(plan)
+			s.End(key, machine.Checked{Key: key})
+			s.Settle()
+		}
+		check()
+		s.End(work, machine.Ended{Key: work, Failed: &machine.Failure{Code: "failed", Message: "No."}})
+		s.Settle()
+		s.Send(opt.Command{Kind: opt.UpdatePlan, ObjectiveID: id, PlanID: plan, Status: string(opt.PlanWorking)})
+		for s.Settle(); s.Objective(id).Plans[0].Status == opt.PlanFailed; s.Settle() {
+			s.Step() // it reads the former attempt
+		}
+		check()
+		s.Rest()
+		s.Expect(s.Objective(id).Plans[0].Status == opt.PlanCompleted, "the retried plan is %s", s.Objective(id).Plans[0].Status)
+	})
+}
+
 // Defect: a plan without workers held up all later commands, also a replan. Others continue once its
 // command is overdue; the command is answered when it is known whether the plan has applied it.
 func TestCommand_planWithoutWorkers(t *testing.T) {

@@ -211,8 +211,8 @@ func passes(r *run, now int64, in machine.Input) {
 	}
 }
 
-// pass adds the time until an input to that of the activity of a leg. What passed until a quota has sent it back does
-// not count.
+// pass adds the time until an input to that of the activity of a leg. What passed until a quota has sent it back, or
+// a cancel has come before it began, does not count.
 func (l *leg) pass(dt int64, a machine.Activity, in machine.Input) {
 	l.ran, l.open = l.ran+dt, l.open+dt
 	switch in := in.(type) {
@@ -221,9 +221,13 @@ func (l *leg) pass(dt int64, a machine.Activity, in machine.Input) {
 			l.ran, l.open = l.ran-l.open, 0
 		}
 	case machine.Ended:
-		if in.Key == a.Key {
-			l.open = 0
+		if in.Key != a.Key {
+			return
 		}
+		if in.Failed != nil && in.Failed.Canceled && a.Kind != machine.Elsewhere { // no worker says that it has begun
+			l.ran -= l.open
+		}
+		l.open = 0
 	}
 }
 

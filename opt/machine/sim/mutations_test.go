@@ -80,6 +80,7 @@ var mutations = []mutation{
 	{"a step that is late does not move those after it", "../gate_step.go", "out.Late += max(0, at.Millis()-g.after(s).Millis())", "_ = at"},
 	{"anyone decides at a gate", "plan_state.go", "reply.Action != opt.Ask && reply.For == nil && !t.Gate.Responders.Allow", "false && !t.Gate.Responders.Allow"},
 	{"a lost plan stays open", "objective_lost.go", "\t\tl.doubt()\n", ""},
+	{"a retry uses the key of a check again", "objective_command.go", ", Doubts: l.Doubts}", "}"},
 	{"a plan is lost because a reconciler says so", "objective_lost.go", "case !p.Over() && s.Rules >= rulesCheck:", "case false:"},
 	{"a check of an earlier run counts", "objective_lost.go", "!l.Doubted || l.check() != in.Key", "false"},
 	{"a plan that is gone stays open", "objective_lost.go", "in.Gone && l.Begun", "false"},

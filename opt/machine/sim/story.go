@@ -154,6 +154,17 @@ func (s *Story) Wait(ms int64) { s.w.now += ms }
 // Terminate has an operator end the workflow of an objective or a plan.
 func (s *Story) Terminate(id string) { s.d.temporal.terminate(s.w.open(id)) }
 
+// SeemsLost has a reconciler say that a plan is gone, and returns the key of the check of that.
+func (s *Story) SeemsLost(planID string) string {
+	ref, _ := opt.ParseID(planID)
+	o := s.Objective(ref.ObjectiveID)
+	s.w.open(o.ID).signal(machine.PlanLost{PlanID: planID, Attempt: o.Plan(planID).Run})
+	s.Settle()
+	keys := slices.DeleteFunc(s.Activities(), func(key string) bool { return !strings.Contains(key, ":check:") })
+	s.Expect(len(keys) == 1, "%d checks run", len(keys))
+	return keys[0]
+}
+
 // Reset has an operator reset the workflow of an objective or a plan to the end of its n-th workflow task,
 // if it runs and has had that many.
 func (s *Story) Reset(id string, n int) {
