@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"slices"
 	"strings"
 
 	"longhaul/opt"
@@ -198,8 +199,9 @@ func passes(r *run, now int64, in machine.Input) {
 	f.at = now
 	for _, t := range h.p.State.Plan.Tasks {
 		l := f.leg(t.A2AID())
+		l.forget(t, wants)
 		for _, a := range wants.Activities {
-			if works := a.Kind == machine.RunTask || a.Kind == machine.Elsewhere; a.Of == t.ID && works && !h.p.State.Work[t.ID].Quota {
+			if worksOn(a, t) && !h.p.State.Work[t.ID].Quota {
 				l.pass(dt, a, in)
 			}
 		}
@@ -208,6 +210,19 @@ func passes(r *run, now int64, in machine.Input) {
 				l.ran += dt
 			}
 		}
+	}
+}
+
+// worksOn reports whether a is the work on a task.
+func worksOn(a machine.Activity, t *opt.Task) bool {
+	return a.Of == t.ID && (a.Kind == machine.RunTask || a.Kind == machine.Elsewhere)
+}
+
+// forget drops the time of an activity that is not wanted any more and has not ended: a client has ended the task
+// before a worker has begun it.
+func (l *leg) forget(t *opt.Task, wants machine.Wants) {
+	if l.open > 0 && !slices.ContainsFunc(wants.Activities, func(a machine.Activity) bool { return worksOn(a, t) }) {
+		l.ran, l.open = l.ran-l.open, 0
 	}
 }
 
@@ -237,6 +252,9 @@ func ranAsLong(w *world, r *run, s *machine.PlanState) {
 		return
 	}
 	f, ran, recorded := w.facts.plan(r.id), int64(0), int64(0)
+	for _, t := range s.Plan.Tasks {
+		f.leg(t.A2AID()).forget(t, r.m.Wants())
+	}
 	for _, l := range f.legs {
 		ran += l.ran
 	}
