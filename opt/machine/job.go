@@ -367,10 +367,7 @@ func (j job) ended(in Ended) {
 	t, w, out := j.task, j.work(), in.Outcome
 	stopped, answered := w.end(), w.AtGate && t.Gate == nil
 	e := opt.Event{Round: w.Round, Attempt: w.Attempt, Leg: w.Leg, Try: out.Try}
-	if f := in.Failed; f != nil && f.Canceled && out.Ran == 0 && w.Elsewhere == nil { // no worker has begun it
-		restart(j)
-	}
-	lap(j, out.Ran)
+	lapToEnd(j, in)
 	if w.Elsewhere == nil && !answered {
 		j.remember(out, e)
 	}

@@ -449,6 +449,14 @@ func lap(j job, measured int64) {
 	setClock(j, c)
 }
 
+// lapToEnd is the lap at the end of an activity. One that was canceled before a worker has begun it took no time.
+func lapToEnd(j job, in Ended) {
+	if in.Failed != nil && in.Failed.Canceled && in.Outcome.Ran == 0 && j.work().Elsewhere == nil {
+		restart(j)
+	}
+	lap(j, in.Outcome.Ran)
+}
+
 // setClock keeps the clock of the task.
 func setClock(j job, c Clock) {
 	if c != j.kept.Clocks[j.task.ID] && j.plan.facts().rules >= rulesTime {

@@ -268,7 +268,7 @@ var mutations = []mutation{
 	{"a leg that takes work in waits for quotas", "job.go", "w.Collects = w.Leg > 0 &&", "w.Collects = false &&"},
 	{"a human task asks without room in the quotas", "plan_gate.go", "(stands || asked == nil && countsQuestions(s))", "stands"},
 	{"what passes until a quota sends a step back counts as time", "job.go", "\trestart(j)\n", ""},
-	{"an attempt that fails has taken no time", "job.go", "\tlap(j, out.Ran)\n", "\tif in.Failed == nil {\n\t\tlap(j, out.Ran)\n\t} else {\n\t\trestart(j)\n\t}\n"},
+	{"an attempt that fails has taken no time", "job_leg.go", "\tlap(j, in.Outcome.Ran)\n", "\tif in.Failed == nil {\n\t\tlap(j, in.Outcome.Ran)\n\t} else {\n\t\trestart(j)\n\t}\n"},
 	{"the measure of a worker is not the time of a leg", "clock.go", "c.Ran += measured", "c.Ran += now.Millis() - c.Since.Millis()"},
 	{"the wait at a gate counts as time", "job_leg.go", "!w.Due.IsZero() && !w.AtGate", "!w.Due.IsZero()"},
 	{"the wait between two legs takes no time", "job_leg.go", "w.Waiting && w.Leg > 0 &&", "false && w.Leg > 0 &&"},
