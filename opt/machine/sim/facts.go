@@ -169,6 +169,7 @@ type leg struct {
 	calls    int64     // of other agents, in its legs
 	ran      int64     // milliseconds
 	open     int64     // of these, in the leg that runs
+	unsure   int64     // others, in legs that no worker has begun: until a client moves its task it seems to run
 }
 
 // leg returns the record of an A2A task.
