@@ -154,10 +154,11 @@ func (a *Activities) Report(ctx context.Context, in Reporting) (Receipt, error) 
 	return Unknown, nil
 }
 
-// Check reports whether the workflow of a plan was stopped by an operator, or is not there.
+// Check reports whether the workflow of a plan was stopped by an operator, or is not there. A worker that cannot
+// know says no: the reconciler asks again.
 func (a *Activities) Check(ctx context.Context, planID string) (gone bool, err error) {
 	if a.cfg.Reporter == nil {
-		return true, nil
+		return false, nil
 	}
 	return a.cfg.Reporter.Gone(ctx, planID)
 }

@@ -108,8 +108,8 @@ func (l *limiter) spent(ctx context.Context, tenant, contextID string, kinds ...
 	return nil
 }
 
-// wait waits until a task gets its permit, without its slot. Its tenant may run as many as quota. It returns an error when ctx ends,
-// the worker stops, or the task is sent back.
+// wait waits until a task gets its permit, without its slot. Its tenant may run as many as quota. It returns an
+// error when ctx ends, the worker stops, or the task is sent back.
 func (l *limiter) wait(ctx context.Context, p *permit, quota int) error {
 	if l.slots != nil {
 		defer l.slots.Lend()()
