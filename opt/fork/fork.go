@@ -172,8 +172,11 @@ func specs(plans []*opt.Plan) (out []opt.PlanSpec) {
 // change changes specs of plans.
 func change(specs []opt.PlanSpec, plans []*opt.Plan, c Change) error {
 	for n, by := range c.Tasks {
-		spec := find(specs, plans, by.ID)
-		if spec == nil || c.Plans != nil || c.Message != nil {
+		var spec *opt.TaskSpec
+		if c.Plans == nil && c.Message == nil {
+			spec = find(specs, plans, by.ID)
+		}
+		if spec == nil {
 			return &opt.SpecError{Field: fmt.Sprintf("tasks[%d].id", n), Problem: "is none of a task in the plans of the fork"}
 		}
 		if spec.Executor != "" || spec.Input != nil || spec.Ask != nil {

@@ -76,6 +76,15 @@ func taken(o opt.Opening) string {
 	return strings.Join(out, " ")
 }
 
+// Tasks of the original cannot be changed in plans that take the place of theirs.
+func TestPoint_Fork_changesNoneOfOtherPlans(t *testing.T) {
+	s := begun(list("A", "B"))
+	_, err := fork.At(s, len(s)).Fork(other, fork.Change{Plans: []opt.PlanSpec{list("C")}, Tasks: []fork.TaskChange{{ID: task(1), Name: "D"}}})
+	if wrong, ok := errors.AsType[*opt.SpecError](err); !ok || wrong.Field != "tasks[0].id" {
+		t.Error(err)
+	}
+}
+
 func TestPoint_Fork_takesOver(t *testing.T) {
 	description := "another"
 	gated := list("a", "ask", "c")
