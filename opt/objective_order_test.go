@@ -56,6 +56,36 @@ func TestObjective_Reordered(t *testing.T) {
 	}
 }
 
+// What comes before a plan in which people are asked stays so, and what comes before those after it.
+func TestObjective_Reordered_people(t *testing.T) {
+	ask := &opt.Gate{Kind: opt.Approval}
+	for _, tt := range []struct {
+		name, plans string
+		asks, of    int
+		on          []string
+		refused     bool
+	}{
+		{"at once, after it", "blocked! pending:0", 0, 1, nil, true},
+		{"at once, after it in the list", "working! pending", 0, 1, nil, true},
+		{"at once, far behind it", "working! pending:0 pending:1", 0, 2, nil, true},
+		{"between it and those after it", "working! pending:0 pending:1", 0, 1, nil, true},
+		{"after another plan, too", "working! pending:0 pending:", 0, 1, []string{plan(1), plan(3)}, true},
+		{"in other words", "working! pending:0 pending:1", 0, 2, []string{plan(1), plan(2)}, false},
+		{"after it, which it did not come", "working! pending:", 0, 1, []string{plan(1)}, false},
+		{"no question near", "pending: pending: pending:1", 0, 2, nil, false},
+		{"it asks at once", "working! pending:0", 1, 1, nil, true},
+		{"what it is about begins later", "pending: pending:0 pending:", 1, 0, []string{plan(3)}, true},
+	} {
+		o := objectiveOf(t, tt.plans)
+		o.Plans[tt.asks].Tasks = []*opt.Task{{Name: "Approve", Ask: ask}}
+		if _, err := o.Reordered(o.Plans[tt.of], tt.on); tt.refused {
+			wantSpecError(t, err, "dependencies")
+		} else if err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+		}
+	}
+}
+
 // Startable follows the new dependencies.
 func TestObjective_Apply_reorder(t *testing.T) {
 	for _, tt := range []struct {

@@ -95,11 +95,10 @@ func (r reordering) refuse(t *Task, format string, a ...any) error {
 func (r reordering) check() error {
 	for _, t := range r.old.Tasks {
 		for _, g := range r.old.Tasks {
-			asks := g.Ask != nil || g.Gate != nil
 			switch {
-			case asks && r.was[t.ID][g.ID] && !r.now[t.ID][g.ID]:
+			case asks(g) && r.was[t.ID][g.ID] && !r.now[t.ID][g.ID]:
 				return r.refuse(t, "has to stay after %q, where people are asked", g.Name)
-			case asks && r.was[g.ID][t.ID] && !r.now[g.ID][t.ID]:
+			case asks(g) && r.was[g.ID][t.ID] && !r.now[g.ID][t.ID]:
 				return r.refuse(g, "asks people, and has to stay after %q", t.Name)
 			}
 		}
@@ -110,6 +109,54 @@ func (r reordering) check() error {
 		}
 	}
 	return nil
+}
+
+// asks reports whether people are asked at t.
+func asks(t *Task) bool { return t.Ask != nil || t.Gate != nil }
+
+// AsksPeople reports whether people are asked at a task of p that has not ended.
+func AsksPeople(p *Plan) bool {
+	return slices.ContainsFunc(p.Tasks, func(t *Task) bool { return asks(t) && !t.State.Ended() })
+}
+
+// AwaitsPeople reports whether a plan before p is not done in which people are asked, as far as o has its tasks.
+func AwaitsPeople(o *Objective, p *Plan) bool {
+	return slices.ContainsFunc(plansBefore(o, p.ID), func(id string) bool {
+		b := o.Plan(id)
+		return !b.Done() && slices.ContainsFunc(b.Tasks, asks)
+	})
+}
+
+// checkOrder refuses an order of plans in which others than before come before a plan that asks people, or
+// before one that comes after that.
+func checkOrder(was, now *Objective) error {
+	for _, p := range was.Plans {
+		before := plansBefore(was, p.ID)
+		if sameTasks(before, plansBefore(now, p.ID)) {
+			continue
+		}
+		for _, id := range append(before, p.ID) {
+			if q := was.Plan(id); slices.ContainsFunc(q.Tasks, asks) {
+				return &SpecError{"dependencies", fmt.Sprintf("people are asked in the plan %q: what comes before it, and before what comes after it, stays so", q.Name)}
+			}
+		}
+	}
+	return nil
+}
+
+// plansBefore returns the ids of the plans that come before another one, directly or not.
+func plansBefore(o *Objective, id string) (ids []string) {
+	for n := -1; n < len(ids); n++ {
+		if n >= 0 {
+			id = ids[n]
+		}
+		for _, b := range o.Before(o.Plan(id)) {
+			if !slices.Contains(ids, b.ID) {
+				ids = append(ids, b.ID)
+			}
+		}
+	}
+	return ids
 }
 
 // checkUses refuses that t, if the request names it, does not wait for a task whose result its input names.
@@ -192,8 +239,8 @@ func idsOf(tasks []*Task) (ids []string) {
 // passedOn lists the approvals right before t, and those right before others that ask people there, in whose place
 // no other work can stand.
 func passedOn(p *Plan, t *Task) []*Task {
-	asks := func(b *Task) bool { return b.Ask != nil && !isApproval(b) }
-	return slices.DeleteFunc(reach(p, t, asks), func(b *Task) bool { return !isApproval(b) })
+	questions := func(b *Task) bool { return b.Ask != nil && !isApproval(b) }
+	return slices.DeleteFunc(reach(p, t, questions), func(b *Task) bool { return !isApproval(b) })
 }
 
 // reach lists the tasks right before t, and those right before the ones among them that let through, each once: the

@@ -89,7 +89,8 @@ func (o *Objective) newPlan(id string, spec PlanSpec, batch []string, at a2a.Tim
 }
 
 // Reordered returns the ids of the plans that p would depend on after a change of
-// its dependencies, or an error if they are invalid or p has begun.
+// its dependencies, or an error if they are invalid or p has begun. As far as o has the tasks of its plans,
+// it is an error if people would be asked too late, or about less than what runs.
 func (o *Objective) Reordered(p *Plan, dependencies []string) ([]string, error) {
 	if hasBegun(p) {
 		return nil, &MoveError{string(p.Status), "other dependencies"}
@@ -107,10 +108,11 @@ func (o *Objective) Reordered(p *Plan, dependencies []string) ([]string, error) 
 	changed.Dependencies = ids
 	all := slices.Clone(o.Plans)
 	all[slices.Index(all, p)] = &changed
-	if err := cycle("dependencies", all, (&Objective{Plans: all, Loose: o.Loose}).Before, nameOfPlan); err != nil {
+	after := &Objective{Plans: all, Loose: o.Loose}
+	if err := cycle("dependencies", all, after.Before, nameOfPlan); err != nil {
 		return nil, err
 	}
-	return ids, nil
+	return ids, checkOrder(o, after)
 }
 
 // NewTasks makes tasks from specs, numbered after the tasks of p, and does not add

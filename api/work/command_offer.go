@@ -22,8 +22,14 @@ func Offers(c *call.Call, o *opt.Objective, cmd opt.Command) bool {
 // scopesOf returns the scopes that a change needs.
 func scopesOf(p *opt.Plan, cmd opt.Command) []call.Scope {
 	switch cmd.Kind {
-	case opt.UpdateObjective, opt.UpdatePlan:
+	case opt.UpdateObjective:
 		return call.ScopesOfChange(cmd.Status, !cmd.Change.Empty())
+	case opt.UpdatePlan:
+		scopes := call.ScopesOfChange(cmd.Status, !cmd.Change.Empty())
+		if p != nil && cmd.Status == string(opt.PlanSkipped) && opt.AsksPeople(p) {
+			scopes = append(scopes, call.RespondApprovals) // plans that wait for it begin without the answers
+		}
+		return scopes
 	case opt.Replan:
 		return []call.Scope{call.CreateRuns, call.CancelRuns}
 	case opt.CancelTask:

@@ -79,7 +79,10 @@ func (s Objectives) AddTasks(ctx context.Context, c *call.Call, p AddTasksParams
 
 // changePlan sends a command about a plan, and returns the plan after it.
 func (s Objectives) changePlan(ctx context.Context, c *call.Call, cmd opt.Command) (read.ShownPlan, error) {
-	o, _, err := s.Read.Plan(ctx, c, cmd.PlanID)
+	o, p, err := s.Read.Plan(ctx, c, cmd.PlanID)
+	if err == nil {
+		err = c.RequireScopes(scopesOf(p, cmd)...)
+	}
 	if err != nil {
 		return read.ShownPlan{}, err
 	}

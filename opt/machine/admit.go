@@ -125,8 +125,10 @@ func admitPlanUpdate(o *opt.Objective, p *opt.Plan, c opt.Command) error {
 		return nil
 	case o.Closed() && !change.Empty():
 		return objectiveEnded()
-	case to == opt.PlanWorking && (moves || p.Reason == opt.ByHand) && !o.Met(p):
+	case to == opt.PlanWorking && (moves || p.Reason == opt.ByHand) && (!o.Met(p) || opt.AwaitsPeople(o, p)):
 		return move
+	case change != nil && change.Metadata.Bool(opt.KeyOptional) && !p.Optional() && opt.AsksPeople(p):
+		return &opt.SpecError{Field: "metadata", Problem: "cannot make a plan optional in which people are asked: what waits for it would begin in any case"}
 	case change == nil || change.Dependencies == nil:
 		return nil
 	case moves:
