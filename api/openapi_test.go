@@ -102,7 +102,8 @@ func TestOpenAPI_answers(t *testing.T) {
 	stands := standing.Decision{
 		ID: "sd-1", Action: opt.Accept, MadeAt: gateOf("m"), Most: 1, Need: 2, CreatedAt: a2a.At(s.world.Now()), ExpiresAt: a2a.At(s.world.Now().Add(time.Hour)), By: []opt.Vote{{Action: opt.Accept, DecidedBy: "bob"}},
 	}
-	test.OK(t, s.journal.Standing.AddStanding(t.Context(), "acme", stands))
+	_, err := s.journal.Standing.AddStanding(t.Context(), "acme", stands)
+	test.OK(t, err)
 	queries := map[string]string{"/a2a/rest/tasks": "?pageSize=1&includeArtifacts=true&historyLength=2", "/v1/objectives/{id}/compare": "?with=obj-" + u("m")}
 	for path, item := range doc.Paths.Map() {
 		for verb, operation := range item.Operations() {

@@ -2,6 +2,7 @@
 package standing
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,7 +21,8 @@ import (
 
 // A Keeper keeps standing decisions.
 type Keeper interface {
-	AddStanding(ctx context.Context, tenant string, d standing.Decision) error
+	// AddStanding adds a decision. It reports false if there are as many about its gates as may be.
+	AddStanding(ctx context.Context, tenant string, d standing.Decision) (bool, error)
 	BackStanding(ctx context.Context, tenant string, seen standing.Decision, by opt.Vote) (ok bool, err error)
 	RevokeStanding(ctx context.Context, tenant, id, principal string) error
 }
@@ -90,8 +92,8 @@ func (s Decisions) Make(ctx context.Context, c *call.Call, p MakeParams) (wire.S
 	if err := condition.Valid(p.Holds); err != nil {
 		return wire.Standing{}, call.InvalidField("holds", err.Error())
 	}
-	if err := s.Store.AddStanding(ctx, c.Tenant, d); err != nil {
-		return wire.Standing{}, err
+	if ok, err := s.Store.AddStanding(ctx, c.Tenant, d); err != nil || !ok {
+		return wire.Standing{}, cmp.Or(err, error(call.InvalidField("interruptId", "has 20 standing decisions already that can still count: revoke one")))
 	}
 	made, err := s.Get(ctx, c, read.IDParams{ID: d.ID})
 	if d.ExpiresAt = a2a.At(made.CreatedAt.Time().Add(lasts)); err == nil && made.Digest() != d.Digest() {

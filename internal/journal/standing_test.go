@@ -24,6 +24,13 @@ func standingDecision(id string) standing.Decision {
 	}
 }
 
+func mustAdd(t *testing.T, j *journal.Journal, d standing.Decision) {
+	t.Helper()
+	if ok, err := j.Standing.AddStanding(t.Context(), "acme", d); err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+}
+
 func question(n int) opt.StandingQuestion {
 	return opt.StandingQuestion{Tenant: "acme", ObjectiveID: "obj-a", Gate: opt.Gate{ID: fmt.Sprintf("task-a-1-%d:1", n)}}
 }
@@ -44,7 +51,7 @@ func mustUse(t *testing.T, j *journal.Journal, q opt.StandingQuestion, id string
 func TestStanding_limit(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		places := []*journal.Journal{open(), open()}
-		test.OK(t, places[0].Standing.AddStanding(t.Context(), "acme", standingDecision("sd-1")))
+		mustAdd(t, places[0], standingDecision("sd-1"))
 		var used atomic.Int64
 		var all sync.WaitGroup
 		for i := range 40 {
@@ -70,6 +77,34 @@ func TestStanding_limit(t *testing.T) {
 	})
 }
 
+// About gates with one name there are 20 decisions at most that can still count.
+func TestStanding_most(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		j := open()
+		add := func(id string, change func(*standing.Decision)) bool {
+			d := standingDecision(id)
+			change(&d)
+			ok, err := j.Standing.AddStanding(t.Context(), "acme", d)
+			test.OK(t, err)
+			return ok
+		}
+		same := func(*standing.Decision) {}
+		for n := range 20 {
+			mustAdd(t, j, standingDecision(fmt.Sprint("sd-", n)))
+		}
+		if add("sd-20", same) || !add("sd-19", same) || !add("sd-other", func(d *standing.Decision) { d.Gates = "pay/Pay/Check" }) {
+			t.Error("one more was added, a repeat was refused, or one about other gates")
+		}
+		if _, err := j.Standing.Standing(t.Context(), "acme", "sd-20"); !errors.Is(err, opt.ErrUnknown) {
+			t.Errorf("one more was kept: %v", err)
+		}
+		test.OK(t, j.Standing.RevokeStanding(t.Context(), "acme", "sd-3", "carol"))
+		if !add("sd-20", same) || add("sd-21", same) {
+			t.Error("a revoked one does not make room for one other")
+		}
+	})
+}
+
 // A decision counts until it is revoked or has expired, when enough people are behind it, in its tenant.
 func TestStanding_counts(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
@@ -78,9 +113,8 @@ func TestStanding_counts(t *testing.T) {
 		few, old := standingDecision("sd-few"), standingDecision("sd-old")
 		few.Need, old.ExpiresAt = 2, a2a.At(time.Now().Add(-time.Second))
 		for _, d := range []standing.Decision{standingDecision("sd-1"), few, old} {
-			if err := errors.Join(s.AddStanding(t.Context(), "acme", d), s.AddStanding(t.Context(), "acme", d)); err != nil { // a repeat changes nothing
-				t.Fatal(err)
-			}
+			mustAdd(t, j, d)
+			mustAdd(t, j, d) // a repeat changes nothing
 		}
 		list, err := s.ActiveStanding(t.Context(), "acme", "pay/Pay/Approve")
 		if err != nil || len(list) != 1 || list[0].ID != "sd-1" {
@@ -121,7 +155,7 @@ func TestStanding_counts(t *testing.T) {
 func TestStanding_revoked(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		j := open()
-		test.OK(t, j.Standing.AddStanding(t.Context(), "acme", standingDecision("sd-1")))
+		mustAdd(t, j, standingDecision("sd-1"))
 		for i, want := range []int{1, 1} {
 			if n := mustUse(t, j, question(1), "sd-1"); n != want {
 				t.Errorf("time %d: use %d", i+1, n)
@@ -143,7 +177,7 @@ func TestStanding_revokedMeanwhile(t *testing.T) {
 		j, other := open(), open()
 		many := standingDecision("sd-1")
 		many.Most = 1000
-		test.OK(t, j.Standing.AddStanding(t.Context(), "acme", many))
+		mustAdd(t, j, many)
 		var revoked atomic.Bool
 		var all sync.WaitGroup
 		for i := range 30 {

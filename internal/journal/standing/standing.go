@@ -27,15 +27,26 @@ const mostRead = 200
 
 const selectDecision = "SELECT doc, people, used, revoked_at, revoked_by FROM standings"
 
-// AddStanding keeps a decision under a new id. A repeat changes nothing.
-func (s Store) AddStanding(ctx context.Context, tenant string, d standing.Decision) error {
-	return s.db.Write(ctx, func(c *db.Conn) error {
-		steps := db.Steps{C: c}
-		steps.Do(`INSERT INTO standings (id, tenant, gates, doc, people, behind, need, most, used, created_at, expires_at, revoked_at, revoked_by)
+// mostOpen is how many decisions about gates with one name there may be that can still count: all of them
+// may have to be tried at each of these gates.
+const mostOpen = 20
+
+// AddStanding keeps a decision under a new id. A repeat changes nothing. ok is false, and nothing is kept,
+// if there are as many about these gates as may be.
+func (s Store) AddStanding(ctx context.Context, tenant string, d standing.Decision) (ok bool, err error) {
+	err = s.db.Write(ctx, func(c *db.Conn) error {
+		steps, open := db.Steps{C: c}, 0
+		added := steps.Do(`INSERT INTO standings (id, tenant, gates, doc, people, behind, need, most, used, created_at, expires_at, revoked_at, revoked_by)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0, $9, $10, 0, '') ON CONFLICT DO NOTHING`,
-			d.ID, tenant, d.Gates, steps.Encode(true, d), steps.Encode(true, d.By), len(d.By), d.Need, d.Most, d.CreatedAt.Millis(), d.ExpiresAt.Millis())
+			d.ID, tenant, d.Gates, steps.Encode(true, d), steps.Encode(true, d.By), len(d.By), d.Need, d.Most, d.CreatedAt.Millis(), d.ExpiresAt.Millis()) > 0
+		steps.Get("SELECT COUNT(*) FROM standings WHERE revoked_at = 0 AND expires_at > $1 AND used < most AND tenant = $2 AND gates = $3",
+			db.Args{s.now().UnixMilli(), tenant, d.Gates}, &open)
+		if ok = !added || open <= mostOpen; !ok {
+			steps.Do("DELETE FROM standings WHERE id = $1", d.ID)
+		}
 		return steps.Err
 	})
+	return ok, err
 }
 
 // Standing returns a decision. The error wraps [opt.ErrUnknown] if the tenant has none with the id.
