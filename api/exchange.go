@@ -152,7 +152,11 @@ func readBody(w http.ResponseWriter, r *http.Request, limit int64) (body []byte,
 	}
 	body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
 	var larger *http.MaxBytesError
+	var busy *call.Fault
 	switch {
+	case errors.As(err, &busy):
+		w.Header().Set("Connection", "close") // the rest is not read
+		return nil, 0, busy
 	case errors.As(err, &larger):
 		return nil, http.StatusRequestEntityTooLarge, tooLarge(limit)
 	case err != nil:

@@ -31,6 +31,9 @@ func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 		// requests on the connection would be canceled.
 		if e.Request().Body != http.NoBody {
 			_ = rc.SetReadDeadline(began.Add(s.cfg.ReadTimeout)) // the recorder of a test has no deadlines
+			body := s.bodies.of(c, e.Request())
+			defer body.drop()
+			e.Request().Body = body
 		}
 		_ = rc.SetWriteDeadline(began.Add(s.cfg.WriteTimeout))
 

@@ -26,6 +26,7 @@ type Server struct {
 	page    pageBinding
 	agui    aguiBinding
 	pages   pages
+	bodies  bodies
 	cards
 }
 
@@ -39,7 +40,7 @@ func New(cfg Config) *Server {
 		rest:  rest{operations: table, lenient: cfg.LenientVersion, maxBody: cfg.MaxBody},
 		page:  pageBinding{operations: table, routes: pageRoutes(features(cfg)...), maxBody: cfg.MaxBody},
 		agui:  aguiBinding{operations: table, service: cfg.Service, maxBody: cfg.MaxBody},
-		pages: pages{cfg.Origins, cfg.Hosts, foreignPages(cfg.Origins)},
+		pages: pages{cfg.Origins, cfg.Hosts, foreignPages(cfg.Origins)}, bodies: newBodies(cfg),
 		cards: cards{service: cfg.Service, log: cfg.Log, now: cfg.Now, maxBody: cfg.MaxBody},
 	}
 	s.cards.describer = describer{pages: pageRoutes(), open: s.public()}

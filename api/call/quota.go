@@ -66,7 +66,7 @@ func Refusal(wrong Quota, addr string, cause error) func() (Caller, error) {
 		if wrong == nil {
 			return Caller{}, cause
 		}
-		release, err := wrong.Call(Caller{Principal: network(addr)})
+		release, err := wrong.Call(Caller{Principal: Network(addr)})
 		if err != nil {
 			return Caller{}, err
 		}
@@ -75,8 +75,8 @@ func Refusal(wrong Quota, addr string, cause error) func() (Caller, error) {
 	}
 }
 
-// network returns the network that an address is counted with: for IPv6 its /64.
-func network(addr string) string {
+// Network returns the network that an address is counted with: for IPv6 its /64.
+func Network(addr string) string {
 	from, err := netip.ParseAddrPort(addr)
 	if err != nil {
 		return ""

@@ -2,6 +2,7 @@ package chat
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 
@@ -15,6 +16,10 @@ const maxBody = 1 << 20 // bytes of a request
 func (p *Page) Serve(c *call.Call, w http.ResponseWriter, r *http.Request, platform string) {
 	w.Header().Set("Cache-Control", "no-store")
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if _, busy := errors.AsType[*call.Fault](err); busy {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return
+	}
 	if err != nil {
 		w.WriteHeader(http.StatusRequestEntityTooLarge)
 		return

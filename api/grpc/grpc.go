@@ -59,9 +59,9 @@ type Server struct {
 	operations *operation.Table
 	grpc       *grpc.Server
 	codec      encoding.CodecV2
-	bytes      *shares // of messages that are being read, by tenant
-	anonymous  *shares // streams of callers who are not authenticated, by address
-	conns      *shares // by address
+	bytes      *call.Shares // of messages that are being read, by tenant
+	anonymous  *call.Shares // streams of callers who are not authenticated, by address
+	conns      *call.Shares // by address
 }
 
 // What one address has open, and all together: connections, and streams without
@@ -82,7 +82,7 @@ func New(cfg Config) *Server {
 	most := max(bytesAtOnce, 4*cfg.MaxMessage)
 	s := &Server{
 		cfg: cfg, service: cfg.Service, operations: operation.Of(cfg.Service), codec: newCodec(),
-		bytes: newShares(most/2, most), anonymous: newShares(anonymousEach, anonymousAll), conns: newShares(connsEach, connsAll),
+		bytes: call.NewShares(most/2, most), anonymous: call.NewShares(anonymousEach, anonymousAll), conns: call.NewShares(connsEach, connsAll),
 	}
 	transport := insecure.NewCredentials()
 	if cfg.TLS != nil {

@@ -64,7 +64,7 @@ type intake struct {
 	most   int // bytes of a message
 	within time.Duration
 	many   bool // the client may send more than one message
-	shares *shares
+	shares *call.Shares
 	user   string // of the shares
 }
 
@@ -108,7 +108,7 @@ func (s *intake) read(m any) error {
 		needs = s.most
 	}
 	if needs > smallMessage {
-		release, err := s.shares.await(s.Context(), s.user, needs)
+		release, err := s.shares.Await(s.Context(), s.user, needs)
 		if err != nil {
 			return err
 		}
@@ -171,7 +171,7 @@ func (s *intake) decompress(name string, body []byte) ([]byte, error) {
 // anonymously serves a stream of a service that does not authenticate its callers. Such streams
 // are few, and one on which the client may send more than one message does not last.
 func (s *Server) anonymously(srv any, to grpc.ServerStream, many bool, user string, handler grpc.StreamHandler) error {
-	release, _, ok := s.anonymous.take(user, 1)
+	release, _, ok := s.anonymous.Take(user, 1)
 	if !ok {
 		return failure(call.TooMany(time.Second))
 	}

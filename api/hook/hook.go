@@ -86,6 +86,10 @@ func (p *Page) Serve(c *call.Call, w http.ResponseWriter, r *http.Request, name 
 		w.WriteHeader(http.StatusRequestEntityTooLarge)
 		return
 	}
+	if busy, ok := errors.AsType[*call.Fault](err); ok {
+		p.refuse(w, nil, busy)
+		return
+	}
 	t := p.named(name)
 	if err != nil || t == nil || !t.sentBy(r.Header, body, p.cfg.Now()) {
 		p.refuseSender(c, w, r, name)
