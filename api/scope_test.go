@@ -171,6 +171,50 @@ func TestScopes_sendReadsNothing(t *testing.T) {
 	}
 }
 
+// Neither does it by a change, or by one that changes nothing.
+func TestScopes_changesReadNothing(t *testing.T) {
+	objective, plan, task := "obj-"+u("m"), "plan-"+u("m")+"-1", "task-"+u("m")+"-1-0"
+	for name, tc := range map[string]struct{ method, params string }{
+		"nothing about an objective": {"objectives/update", `{"id":"` + objective + `"}`},
+		"a description":              {"objectives/update", `{"id":"` + objective + `","description":"new"}`},
+		"a replan":                   {"objectives/replan", `{"id":"` + objective + `","reason":"x"}`},
+		"nothing about a plan":       {"plans/update", `{"id":"` + plan + `"}`},
+		"more tasks":                 {"plans/addTasks", `{"id":"` + plan + `","tasks":[{"name":"More"}]}`},
+		"the state that a task has":  {"tasks/updateStatus", `{"id":"` + task + `","status":"working"}`},
+		"the end of a task":          {"tasks/updateStatus", `{"id":"` + task + `","status":"completed"}`},
+		"a cancel":                   {"CancelTask", `{"id":"` + objective + `","historyLength":10}`},
+	} {
+		s := newService(t)
+		s.send(t, "m", "slow secret words")
+		s.world.Stream(task, opt.Chunk{Artifact: a2a.Artifact{ArtifactID: "a", Parts: []a2a.Part{a2a.TextPart("a secret result")}}})
+		n := s.call(t, tc.method, tc.params, "Authorization", limitedTo(without(call.ReadRuns)...))
+		if text := fmt.Sprint(n); n.has("error") || strings.Contains(text, "secret") || !strings.Contains(text, u("m")) {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+}
+
+// What is wrong with an answer, and who was faster, is for callers who may answer.
+func TestScopes_answersOfOthers(t *testing.T) {
+	for name, tc := range map[string]struct{ work, message string }{
+		"a closed gate":              {"approve", `,"taskId":"task-` + u("m") + `-1-0","parts":[{"data":{"action":"accept"}}]`},
+		"a word for a closed gate":   {"approve", `,"taskId":"obj-` + u("m") + `","parts":[{"text":"accept"}]`},
+		"an action that is none":     {"clarify", `,"taskId":"obj-` + u("m") + `","parts":[{"data":{"action":"accept"}}]`},
+		"a question that is none":    {"clarify", `,"taskId":"obj-` + u("m") + `","parts":[{"data":{"answers":[{"id":"x","answer":"y"}]}}]`},
+		"an answer without its text": {"clarify", `,"taskId":"obj-` + u("m") + `","parts":[{"data":{"other":1}}]`},
+	} {
+		s := newService(t)
+		s.send(t, "m", tc.work)
+		if tc.work == "approve" {
+			s.call(t, "SendMessage", `{"message":{"messageId":"r","role":"ROLE_USER","taskId":"obj-`+u("m")+`","parts":[{"data":{"action":"accept","feedback":"secret"}}]}}`, "Authorization", "Bearer acme/bob")
+		}
+		n := s.call(t, "SendMessage", `{"message":{"messageId":"n","role":"ROLE_USER"`+tc.message+`}}`, "Authorization", limitedTo(without(call.RespondApprovals, call.ReadRuns)...))
+		if text := fmt.Sprint(n); !n.has("error") || strings.Contains(text, "bob") || strings.Contains(text, "audience") {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+}
+
 // A change of the extension needs the scopes of its effects.
 func TestScopes_changes(t *testing.T) {
 	const create, cancel, respond = call.CreateRuns, call.CancelRuns, call.RespondApprovals
@@ -216,6 +260,33 @@ func TestScopes_waitingTask(t *testing.T) {
 	wantCode(t, s.call(t, "tasks/updateStatus", move, "Authorization", limitedTo(call.CreateRuns)), "-32000")
 	if n := s.call(t, "tasks/updateStatus", move, "Authorization", limitedTo(call.CreateRuns, call.RespondApprovals)); n.has("error") {
 		t.Errorf("refused: %v", n)
+	}
+}
+
+// No one gets past an approval by changes of the plans around it who may not answer there.
+func TestScopes_plansAroundAnApproval(t *testing.T) {
+	s := newServiceIn(t, func(c *worldConfig) {
+		c.Planner = func(opt.Objective, *a2a.Message) (servicetest.Made, bool) {
+			return servicetest.Made{Plans: []opt.PlanSpec{
+				{Name: "Check", Tasks: []opt.TaskSpec{{Name: "Approve", Ask: approval()}}}, {Name: "Publish", Tasks: []opt.TaskSpec{{Name: "Publish"}}},
+			}}, true
+		}
+	})
+	s.send(t, "m", "approve")
+	check, publish := "plan-"+u("m")+"-1", "plan-"+u("m")+"-2"
+	for _, tc := range []struct{ params, reason string }{
+		{`{"id":"` + publish + `","dependencies":[]}`, "people are asked"},
+		{`{"id":"` + publish + `","status":"working"}`, "Invalid status transition"},
+		{`{"id":"` + check + `","metadata":{"opt/v1/optional":true}}`, "people are asked"},
+		{`{"id":"` + check + `","status":"skipped"}`, "approvals:respond"},
+	} {
+		n := s.call(t, "plans/update", tc.params, "Authorization", limitedTo(without(call.RespondApprovals)...))
+		if !n.has("error") || !strings.Contains(n.String(), tc.reason) {
+			t.Errorf("%s: %v", tc.params, n)
+		}
+	}
+	if n := s.call(t, "plans/update", `{"id":"`+check+`","status":"skipped"}`); n.has("error") {
+		t.Errorf("by one who may answer: %v", n)
 	}
 }
 

@@ -25,6 +25,11 @@ import (
 // reply may end its task before the client gets the answer, so a repeat is looked
 // up first.
 func (s *Messages) deliverToTask(ctx context.Context, c *call.Call, p SendParams) (*Receipt, error) {
+	if p.Decision != nil || p.BadDecision != nil {
+		if err := c.RequireScopes(call.RespondApprovals); err != nil {
+			return nil, err
+		}
+	}
 	v, forTask, err := s.addressee(ctx, c, p)
 	if err != nil {
 		return nil, err
@@ -37,11 +42,11 @@ func (s *Messages) deliverToTask(ctx context.Context, c *call.Call, p SendParams
 }
 
 // withDecided returns err, the error of a message to v, with who has closed the gate if the message
-// is an answer that came too late.
+// is an answer that came too late, to a sender who may answer.
 func (s *Messages) withDecided(ctx context.Context, c *call.Call, v shown.TaskView, p SendParams, err error) error {
 	f, ok := errors.AsType[*call.Fault](err)
 	answers := p.Answers()
-	if !ok || answers == nil || f != call.ErrNotWaiting && f != call.ErrEnded {
+	if !ok || answers == nil || c.RequireScopes(call.RespondApprovals) != nil || f != call.ErrNotWaiting && f != call.ErrEnded {
 		return err
 	}
 	gateID := answers.GateID
@@ -125,10 +130,10 @@ func (s *Messages) letterTo(ctx context.Context, c *call.Call, v shown.TaskView,
 		return opt.Letter{}, err
 	}
 	l, err := newLetter(v, p, forTask)
-	if err != nil {
-		return l, err
+	if refused := mayWrite(c, l); refused != nil && (err == nil || l.Reply != nil) { // what is wrong with a reply is for those who may send one
+		err = refused
 	}
-	if err := mayWrite(c, l); err != nil {
+	if err != nil {
 		return l, err
 	}
 	return l, s.refuseLate(ctx, c, l, p.Message)
@@ -281,7 +286,7 @@ func (s *Messages) deliverLetter(ctx context.Context, c *call.Call, v shown.Task
 	return d, nil
 }
 
-// newLetter returns the letter for a message to a task.
+// newLetter returns the letter for a message to a task; beside an error, with the reply that it would be.
 func newLetter(v shown.TaskView, p SendParams, forTask string) (opt.Letter, error) {
 	l := opt.Letter{ObjectiveID: v.ObjectiveID, TaskID: v.Task.ID, Message: p.light}
 	if ref, ok := opt.ParseID(v.Task.ID); ok && ref.TaskID != "" {
@@ -295,11 +300,12 @@ func newLetter(v shown.TaskView, p SendParams, forTask string) (opt.Letter, erro
 		open = slices.DeleteFunc(slices.Clone(open), func(g *opt.Gate) bool { return g.ID != p.Gate })
 	}
 	gate, reply, err := letter.Answer(open, p.Message, p.Decision, forTask)
+	l.Reply = reply
 	switch {
 	case err != nil:
 		return l, err
 	case gate != nil:
-		l.Reply, l.Comment, forTask = reply, reply == nil, gate.TaskID
+		l.Comment, forTask = reply == nil, gate.TaskID
 	case p.Gate != "":
 		return l, call.ErrNotWaiting
 	case forTask == "": // a note

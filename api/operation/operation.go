@@ -153,7 +153,8 @@ func Right(id string) call.Right {
 	return call.Right{Operation: id}
 }
 
-// reply is the body of an operation that answers once.
+// reply is the body of an operation that answers once. A caller who may change work and not read it
+// gets the brief form of a result that has one.
 func reply[P, R any](params func(*wire.Reader) P, handle func(context.Context, *call.Call, P) (R, error), write func(wire.Version, R) any) Body {
 	return Body{
 		run: func(ctx context.Context, in request) (any, error) {
@@ -161,7 +162,11 @@ func reply[P, R any](params func(*wire.Reader) P, handle func(context.Context, *
 			if err != nil {
 				return nil, err
 			}
-			return handle(ctx, in.Call, p)
+			result, err := handle(ctx, in.Call, p)
+			if whole, ok := any(result).(interface{ Brief() R }); ok && err == nil && in.RequireScopes(call.ReadRuns) != nil {
+				result = whole.Brief()
+			}
+			return result, err
 		},
 		encode: func(v wire.Version, result any) any { return write(v, result.(R)) },
 	}
