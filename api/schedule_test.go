@@ -134,6 +134,18 @@ func TestSchedules_callers(t *testing.T) {
 	}
 }
 
+// A caller who may pause a schedule and not read it does not get its message by a change.
+func TestSchedules_changeReadsNothing(t *testing.T) {
+	s := newService(t)
+	s.schedule(t, 200, http.MethodPost, "", nightlyJSON)
+	for body, has := range map[string][]call.Scope{`{}`: {call.ManageSchedules}, `{"paused":true}`: without(call.ReadRuns)} {
+		n := s.schedule(t, 200, http.MethodPatch, "/nightly", body, "Authorization", limitedTo(has...))
+		if n.at("id").String() != "nightly" || n.at("text").String() != "" {
+			t.Errorf("%s: %v", body, n)
+		}
+	}
+}
+
 // started returns a state with a run whose objective is at a time.
 func started(state timetable.ScheduleState, at string) timetable.ScheduleState {
 	run := timetable.ScheduleRun{ObjectiveID: state.ObjectiveID(at)}
@@ -253,6 +265,24 @@ func TestBeginScheduled(t *testing.T) {
 		if _, err := s.service.Runs.BeginScheduled(t.Context(), run); !isFinal(err) {
 			t.Errorf("%q: another message for the same time: %v", mode, err)
 		}
+	}
+}
+
+// Who has the schedule of another one start an objective has a part in its work, and in no other.
+func TestBeginScheduled_starters(t *testing.T) {
+	s := newService(t)
+	s.schedule(t, 200, http.MethodPost, "", nightlyJSON)
+	s.schedule(t, 200, http.MethodPost, "/nightly/trigger", "", "Authorization", "Bearer acme/bob")
+	s.schedule(t, 200, http.MethodPost, "/nightly/trigger", "")
+	s.schedule(t, 200, http.MethodPost, "/nightly/backfill", `{"from":"2026-03-01T00:00:00Z","until":"2026-03-01T09:30:00Z"}`, "Authorization", "Bearer acme/carol")
+	s.schedule(t, 200, http.MethodPatch, "/nightly", `{"text":"write more"}`)
+	for at, want := range map[string][]string{
+		"2026-03-01T09:30:00Z": {"bob", "carol"}, "2026-03-01T09:31:00Z": {"bob"}, "2026-03-01T02:00:00Z": {"carol"}, "2026-03-02T02:00:00Z": nil,
+	} {
+		_, err := s.service.Runs.BeginScheduled(t.Context(), timetable.ScheduledRun{Schedule: s.nightly(t).Schedule, At: at})
+		test.OK(t, err)
+		calls := s.world.Calls()
+		test.Equal(t, at, want, calls[len(calls)-1].Opening.Objective.Shapers)
 	}
 }
 

@@ -27,6 +27,7 @@ type SendParams struct {
 	Gate         string               // the only gate that the message may answer; "" if it may answer another, or be a note
 	Once         bool                 // a message with the same id is a repeat, for every [call.Idempotency]
 	Metadata     a2a.Metadata         // added to the metadata of the objective that the message begins
+	Shapers      []string             // others than its sender who have a part in that
 	History      int                  // number of messages to return
 	Scope        shown.HistoryScope
 	Push         *push.PushRequest // a config for the task that the message begins or is for; nil for none
@@ -184,7 +185,7 @@ func (s *Messages) receiptOf(ctx context.Context, c *call.Call, d *Receipt) (Sen
 	if err != nil {
 		return Sent{}, err
 	}
-	t := read.Task{Task: a2a.Task{ID: v.Task.ID, ContextID: v.Task.ContextID, Status: a2a.TaskStatus{State: v.Task.Status.State, At: v.Task.Status.At}}}
+	t := read.Task{Task: v.Task}.Brief()
 	t.Metadata = t.Metadata.WithIf(d.Pending, opt.KeyReplyPending, true)
 	return Sent{Task: &t}, nil
 }

@@ -280,7 +280,7 @@ func (s *Messages) agentAnswer(answer *a2a.Message, contextID, id string) (*Rece
 func (s *Messages) newObjective(c *call.Call, p SendParams, id string) opt.Objective {
 	m, now := p.Message, a2a.At(s.Now())
 	o := opt.Objective{
-		ID: id, ContextID: id, Tenant: c.Tenant, Principal: c.Principal,
+		ID: id, ContextID: id, Tenant: c.Tenant, Principal: c.Principal, Shapers: p.Shapers,
 		Name: p.Hints.SuggestedName, Status: opt.ObjectiveSubmitted, Root: opt.TaskSubmitted,
 		CreatedAt: now, UpdatedAt: now, Attempt: 1, Revision: 1, MessageID: m.MessageID, Digest: opt.DigestUnder(s.IDs.ReplacingKey(c), p.light), Limits: s.Quotas.Counted(s.Plans.Limits, c.Tenant),
 	}

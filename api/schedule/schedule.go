@@ -257,7 +257,7 @@ func (s Schedules) existing(ctx context.Context, c *call.Call, state timetable.S
 
 // sameSchedule reports whether two schedules do the same.
 func sameSchedule(a, b timetable.Schedule) bool {
-	a.CreatedAt = b.CreatedAt
+	a.CreatedAt, a.Starts = b.CreatedAt, b.Starts
 	if len(a.Times.Cron) == 0 && len(b.Times.Cron) == 0 {
 		a.Times.Cron = b.Times.Cron
 	}
@@ -358,14 +358,33 @@ func (s Schedules) TriggerSchedule(ctx context.Context, c *call.Call, p TriggerP
 	if err != nil {
 		return wire.Triggered{}, err
 	}
-	if err := s.Scheduler.RunSchedule(context.WithoutCancel(ctx), c.Tenant, p.ID, timetable.Backfill{Overlap: p.Overlap}); err != nil {
-		return wire.Triggered{}, scheduleFault(p.ID, err)
+	now := s.Now()
+	if err := s.start(ctx, c, before, a2a.At(now.Add(-triggerSkew)), a2a.At(now.Add(triggerSkew)), timetable.Backfill{Overlap: p.Overlap}); err != nil {
+		return wire.Triggered{}, err
 	}
 	var latest timetable.ScheduleRun
 	if len(before.Runs) > 0 {
 		latest = before.Runs[0]
 	}
 	return s.waitForRun(ctx, c, before, latest)
+}
+
+// triggerSkew is by how much the clock of Temporal may be off, which says for which time a trigger is.
+const triggerSkew = 5 * time.Minute
+
+// start has a schedule start objectives for times in a span. If the caller is not its owner, it has a part in their work.
+func (s Schedules) start(ctx context.Context, c *call.Call, state timetable.ScheduleState, from, until a2a.Time, b timetable.Backfill) (err error) {
+	ctx = context.WithoutCancel(ctx)
+	if c.Principal != state.Principal {
+		err = s.Scheduler.ChangeSchedule(ctx, c.Tenant, state.ID, func(state *timetable.ScheduleState) error {
+			state.AddStart(timetable.Start{By: c.Principal, From: from, Until: until})
+			return nil
+		})
+	}
+	if err == nil {
+		err = s.Scheduler.RunSchedule(ctx, c.Tenant, state.ID, b)
+	}
+	return scheduleFault(state.ID, err)
 }
 
 // triggerPoll is how often a trigger looks for its effect.
@@ -454,7 +473,7 @@ func (s Schedules) BackfillSchedule(ctx context.Context, c *call.Call, p Backfil
 		return nil, err
 	}
 	b := timetable.Backfill{From: p.From, Until: p.Until, Overlap: p.Overlap}
-	return state.Runs, scheduleFault(p.ID, s.Scheduler.RunSchedule(context.WithoutCancel(ctx), c.Tenant, p.ID, b))
+	return state.Runs, s.start(ctx, c, state, p.From, p.Until, b)
 }
 
 // addStatuses adds their status to the runs whose objectives are in the journal.

@@ -37,7 +37,7 @@ func scheduledMessage(s timetable.Schedule, at string) a2a.Message {
 // is a [*Fault] with Final is the same for a repeat.
 func (s Runs) BeginScheduled(ctx context.Context, run timetable.ScheduledRun) (id string, err error) {
 	p := message.SendParams{
-		Message: scheduledMessage(run.Schedule, run.At), Once: true, ReturnAtOnce: true, Hints: message.Hints{SuggestedName: run.Schedule.Name},
+		Message: scheduledMessage(run.Schedule, run.At), Shapers: run.Schedule.Starters(run.At), Once: true, ReturnAtOnce: true, Hints: message.Hints{SuggestedName: run.Schedule.Name},
 		Metadata: a2a.Metadata{}.With(opt.KeySchedule, run.Schedule.ID).With(opt.KeyScheduledFor, run.At),
 	}
 	return id, s.callAs(run, "SendMessage", func(c *call.Call) error {
@@ -136,7 +136,7 @@ func (s Runs) declare(ctx context.Context, want timetable.Schedule) error {
 		return err
 	}
 	return keeper.ChangeSchedule(ctx, want.Tenant, want.ID, func(state *timetable.ScheduleState) error {
-		want.CreatedAt = state.CreatedAt
+		want.CreatedAt, want.Starts = state.CreatedAt, state.Starts
 		state.Schedule = want
 		return nil
 	})

@@ -3,6 +3,7 @@ package timetable
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -27,6 +28,51 @@ type Schedule struct {
 	Overlap   Overlap  `json:"overlap"`
 	CatchUp   int64    `json:"catchUp"` // seconds by which an objective may start late; later ones are left out
 	CreatedAt a2a.Time `json:"createdAt"`
+
+	Starts []Start `json:"starts,omitempty"` // beside its times
+}
+
+// A Start says that another principal than the owner of a schedule has it start the objectives for a span
+// of times, both ends of which count: it has a part in their work.
+type Start struct {
+	By    string   `json:"by"`
+	From  a2a.Time `json:"from"`
+	Until a2a.Time `json:"until"`
+}
+
+// mostStarts is how many starts of one principal a schedule has. With one more, the oldest two become one.
+const mostStarts = 20
+
+// AddStart adds a start, unless it is by the owner.
+func (s *Schedule) AddStart(n Start) {
+	if n.By == s.Principal {
+		return
+	}
+	s.Starts = append(slices.Clone(s.Starts), n)
+	var own []int
+	for i, old := range s.Starts {
+		if old.By == n.By {
+			own = append(own, i)
+		}
+	}
+	if len(own) > mostStarts {
+		a, b := s.Starts[own[0]], &s.Starts[own[1]]
+		b.From, b.Until = a2a.AtMillis(min(a.From.Millis(), b.From.Millis())), a2a.AtMillis(max(a.Until.Millis(), b.Until.Millis()))
+		s.Starts = slices.Delete(s.Starts, own[0], own[0]+1)
+	}
+}
+
+// Starters lists who has had s start the objective for a time, as Temporal writes it, beside its owner.
+func (s *Schedule) Starters(at string) (principals []string) {
+	var when a2a.Time
+	unknown := when.UnmarshalText([]byte(at)) != nil
+	for _, n := range s.Starts {
+		within := n.From.Millis() <= when.Millis() && when.Millis() <= n.Until.Millis()
+		if (within || unknown) && !slices.Contains(principals, n.By) {
+			principals = append(principals, n.By)
+		}
+	}
+	return principals
 }
 
 // Times say when a schedule starts objectives.
@@ -155,6 +201,12 @@ type ScheduleState struct {
 	Runs    []ScheduleRun // the latest, the newest first
 	Skipped int           // times that were left out because of Overlap
 	Missed  int           // times that were left out because of CatchUp
+}
+
+// Brief returns when s starts objectives and whether it is paused, without what they are about.
+func (s ScheduleState) Brief() ScheduleState {
+	s.Name, s.Text, s.Skill, s.ContextID, s.Note, s.Runs = "", "", "", "", "", nil
+	return s
 }
 
 // A ScheduleRun is an objective that a schedule has started, or tried to.

@@ -2,11 +2,13 @@ package timetable_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"longhaul/a2a"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/timetable"
 )
@@ -59,6 +61,23 @@ func TestSchedule_Check(t *testing.T) {
 		if field != tc.field || (err == nil) != (field == "") {
 			t.Errorf("%s: %v, want a mistake in %q", name, err, tc.field)
 		}
+	}
+}
+
+// However often a principal has a schedule start something, the schedule does not grow, and none of it is forgotten.
+func TestSchedule_AddStart(t *testing.T) {
+	s := nightly()
+	at := func(n int64) a2a.Time { return a2a.AtMillis(n * 60_000) }
+	for n := range int64(100) {
+		for _, by := range []string{"ann", "bob", "carol"} {
+			s.AddStart(timetable.Start{By: by, From: at(2 * n), Until: at(2 * n)})
+		}
+	}
+	if len(s.Starts) != 40 {
+		t.Errorf("%d starts", len(s.Starts))
+	}
+	for n, want := range map[int64][]string{0: {"bob", "carol"}, 198: {"bob", "carol"}, 197: nil, 200: nil} {
+		test.Equal(t, fmt.Sprint(n), want, s.Starters(at(n).String()))
 	}
 }
 
