@@ -87,6 +87,6 @@ func (b *arriving) takeShare() (err error) {
 func (b *arriving) drop() {
 	if b.release != nil {
 		b.release()
-		b.release = func() {} // what is left of the body is no more than a sender may send ahead
+		b.release = func() {} // the rest has come, or never comes
 	}
 }

@@ -194,7 +194,7 @@ func TestScopes_changesReadNothing(t *testing.T) {
 	}
 }
 
-// What is wrong with an answer, and who was faster, is for callers who may answer.
+// Mistakes in an answer, and who was faster, are for callers who may answer.
 func TestScopes_answersOfOthers(t *testing.T) {
 	for name, tc := range map[string]struct{ work, message string }{
 		"a closed gate":              {"approve", `,"taskId":"task-` + u("m") + `-1-0","parts":[{"data":{"action":"accept"}}]`},

@@ -185,7 +185,7 @@ func (s *Messages) receiptOf(ctx context.Context, c *call.Call, d *Receipt) (Sen
 	if err != nil {
 		return Sent{}, err
 	}
-	t := read.Task{Task: v.Task}.Brief()
+	t := read.Receipt(read.Task{Task: v.Task}).(read.Task)
 	t.Metadata = t.Metadata.WithIf(d.Pending, opt.KeyReplyPending, true)
 	return Sent{Task: &t}, nil
 }

@@ -130,7 +130,7 @@ func (s *Messages) letterTo(ctx context.Context, c *call.Call, v shown.TaskView,
 		return opt.Letter{}, err
 	}
 	l, err := newLetter(v, p, forTask)
-	if refused := mayWrite(c, l); refused != nil && (err == nil || l.Reply != nil) { // what is wrong with a reply is for those who may send one
+	if refused := mayWrite(c, l); refused != nil && (err == nil || l.Reply != nil) { // mistakes in a reply are for those who may send one
 		err = refused
 	}
 	if err != nil {

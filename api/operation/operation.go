@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"longhaul/api/call"
+	reader "longhaul/api/read"
 	"longhaul/api/service"
 	"longhaul/api/stream"
 	"longhaul/api/wire"
@@ -153,8 +154,7 @@ func Right(id string) call.Right {
 	return call.Right{Operation: id}
 }
 
-// reply is the body of an operation that answers once. A caller who may change work and not read it
-// gets the brief form of a result that has one.
+// reply is the body of an operation that answers once.
 func reply[P, R any](params func(*wire.Reader) P, handle func(context.Context, *call.Call, P) (R, error), write func(wire.Version, R) any) Body {
 	return Body{
 		run: func(ctx context.Context, in request) (any, error) {
@@ -163,8 +163,8 @@ func reply[P, R any](params func(*wire.Reader) P, handle func(context.Context, *
 				return nil, err
 			}
 			result, err := handle(ctx, in.Call, p)
-			if whole, ok := any(result).(interface{ Brief() R }); ok && err == nil && in.RequireScopes(call.ReadRuns) != nil {
-				result = whole.Brief()
+			if err == nil && in.RequireScopes(call.ReadRuns) != nil {
+				return reader.Receipt(result), nil
 			}
 			return result, err
 		},

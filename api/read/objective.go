@@ -31,15 +31,6 @@ type ShownObjective struct {
 	Unconfirmed  []string // plans that had not confirmed a change when it was answered
 }
 
-// Brief returns the id and the status of o.
-func (o ShownObjective) Brief() ShownObjective {
-	return ShownObjective{Objective: briefObjective(o.Objective), Unconfirmed: o.Unconfirmed}
-}
-
-func briefObjective(o *opt.Objective) *opt.Objective {
-	return &opt.Objective{ID: o.ID, ContextID: o.ContextID, Status: o.Status, Attempt: o.Attempt, Revision: o.Revision, CreatedAt: o.CreatedAt, UpdatedAt: o.UpdatedAt}
-}
-
 // ObjectivePage is a page of objectives and how much of each to show.
 type ObjectivePage struct {
 	Objectives   []*opt.Objective
@@ -147,34 +138,12 @@ type ShownPlan struct {
 	Unconfirmed []string // plans that had not confirmed a change when it was answered
 }
 
-// Brief returns the ids and the states of p and its tasks.
-func (p ShownPlan) Brief() ShownPlan {
-	return ShownPlan{Plan: briefPlan(p.Plan), Tasks: p.Tasks, Unconfirmed: p.Unconfirmed}
-}
-
-func briefPlan(p *opt.Plan) *opt.Plan {
-	out := &opt.Plan{ID: p.ID, ObjectiveID: p.ObjectiveID, Status: p.Status, CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt}
-	for _, t := range p.Tasks {
-		out.Tasks = append(out.Tasks, briefTask(t))
-	}
-	return out
-}
-
-func briefTask(t *opt.Task) *opt.Task {
-	return &opt.Task{ID: t.ID, Index: t.Index, State: t.State, Run: t.Run}
-}
-
 // A ShownTask is a plan task and, for a method that moves it, its plan and
 // objective.
 type ShownTask struct {
 	Task      *opt.Task
 	Plan      *opt.Plan
 	Objective *opt.Objective
-}
-
-// Brief returns the ids and the states of t, its plan and its objective.
-func (t ShownTask) Brief() ShownTask {
-	return ShownTask{Task: briefTask(t.Task), Plan: briefPlan(t.Plan), Objective: briefObjective(t.Objective)}
 }
 
 // GetPlan returns a plan.

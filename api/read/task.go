@@ -42,15 +42,6 @@ type Task struct {
 	Objective *opt.Objective // that its metadata carries; nil for none
 }
 
-// Brief returns the ids and the state of t, and what became of the call.
-func (t Task) Brief() Task {
-	out := Task{Task: a2a.Task{ID: t.ID, ContextID: t.ContextID, Status: a2a.TaskStatus{State: t.Status.State, At: t.Status.At}}}
-	for _, key := range []string{opt.KeyReplyPending, a2a.ExtensionCancel} {
-		out.Metadata = out.Metadata.WithIf(t.Metadata.Has(key), key, t.Metadata[key])
-	}
-	return out
-}
-
 // A TaskLister lists tasks: a page, and how many there are on all pages.
 type TaskLister interface {
 	Tasks(ctx context.Context, tenant string, f shown.TaskFilter) ([]shown.TaskView, int, error)

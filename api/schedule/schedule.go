@@ -295,7 +295,7 @@ func (s Schedules) check(ctx context.Context, c *call.Call, state *timetable.Sch
 }
 
 // UpdateSchedule changes a schedule. Only its principal may change its message,
-// since the objectives are the principal's. A schedule of a playbook can only be paused
+// since the objectives are the principal's. A caller who may not read it does not get that message. A schedule of a playbook can only be paused
 // and resumed.
 func (s Schedules) UpdateSchedule(ctx context.Context, c *call.Call, p UpdateScheduleParams) (timetable.ScheduleState, error) {
 	if _, err := s.read(ctx, c, p.ID); err != nil {
@@ -313,7 +313,11 @@ func (s Schedules) UpdateSchedule(ctx context.Context, c *call.Call, p UpdateSch
 	if err != nil {
 		return timetable.ScheduleState{}, scheduleFault(p.ID, err)
 	}
-	return s.GetSchedule(ctx, c, read.IDParams{ID: p.ID})
+	state, err := s.GetSchedule(ctx, c, read.IDParams{ID: p.ID})
+	if err == nil && c.RequireScopes(call.ReadRuns) != nil {
+		state.Name, state.Text, state.Skill, state.ContextID, state.Note, state.Runs = "", "", "", "", "", nil
+	}
+	return state, err
 }
 
 // mayChange refuses a change that the caller may not make.
@@ -359,7 +363,8 @@ func (s Schedules) TriggerSchedule(ctx context.Context, c *call.Call, p TriggerP
 		return wire.Triggered{}, err
 	}
 	now := s.Now()
-	if err := s.start(ctx, c, before, a2a.At(now.Add(-triggerSkew)), a2a.At(now.Add(triggerSkew)), timetable.Backfill{Overlap: p.Overlap}); err != nil {
+	times := timetable.Start{From: a2a.At(now.Add(-triggerSkew)), Until: a2a.At(now.Add(triggerSkew))}
+	if err := s.start(ctx, c, before, times, timetable.Backfill{Overlap: p.Overlap}); err != nil {
 		return wire.Triggered{}, err
 	}
 	var latest timetable.ScheduleRun
@@ -372,12 +377,12 @@ func (s Schedules) TriggerSchedule(ctx context.Context, c *call.Call, p TriggerP
 // triggerSkew is by how much the clock of Temporal may be off, which says for which time a trigger is.
 const triggerSkew = 5 * time.Minute
 
-// start has a schedule start objectives for times in a span. If the caller is not its owner, it has a part in their work.
-func (s Schedules) start(ctx context.Context, c *call.Call, state timetable.ScheduleState, from, until a2a.Time, b timetable.Backfill) (err error) {
+// start has a schedule start objectives. If the caller is not its owner, it has a part in those for the given times.
+func (s Schedules) start(ctx context.Context, c *call.Call, state timetable.ScheduleState, times timetable.Start, b timetable.Backfill) (err error) {
 	ctx = context.WithoutCancel(ctx)
-	if c.Principal != state.Principal {
+	if times.By = c.Principal; times.By != state.Principal {
 		err = s.Scheduler.ChangeSchedule(ctx, c.Tenant, state.ID, func(state *timetable.ScheduleState) error {
-			state.AddStart(timetable.Start{By: c.Principal, From: from, Until: until})
+			state.AddStart(times)
 			return nil
 		})
 	}
@@ -473,7 +478,7 @@ func (s Schedules) BackfillSchedule(ctx context.Context, c *call.Call, p Backfil
 		return nil, err
 	}
 	b := timetable.Backfill{From: p.From, Until: p.Until, Overlap: p.Overlap}
-	return state.Runs, s.start(ctx, c, state, p.From, p.Until, b)
+	return state.Runs, s.start(ctx, c, state, timetable.Start{From: p.From, Until: p.Until}, b)
 }
 
 // addStatuses adds their status to the runs whose objectives are in the journal.

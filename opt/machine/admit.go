@@ -127,9 +127,18 @@ func admitPlanUpdate(o *opt.Objective, p *opt.Plan, c opt.Command) error {
 		return objectiveEnded()
 	case to == opt.PlanWorking && (moves || p.Reason == opt.ByHand) && (!o.Met(p) || opt.AwaitsPeople(o, p)):
 		return move
-	case change != nil && change.Metadata.Bool(opt.KeyOptional) && !p.Optional() && opt.AsksPeople(p):
+	case change == nil:
+		return nil
+	}
+	return admitPlanChange(o, p, change, moves)
+}
+
+// admitPlanChange refuses a change of the text or the dependencies of a plan; moves says that its status changes, too.
+func admitPlanChange(o *opt.Objective, p *opt.Plan, change *opt.Change, moves bool) error {
+	switch {
+	case change.Metadata.Bool(opt.KeyOptional) && !p.Optional() && opt.AsksPeople(p):
 		return &opt.SpecError{Field: "metadata", Problem: "cannot make a plan optional in which people are asked: what waits for it would begin in any case"}
-	case change == nil || change.Dependencies == nil:
+	case change.Dependencies == nil:
 		return nil
 	case moves:
 		return &opt.SpecError{Field: "dependencies", Problem: "cannot be changed together with the status"}

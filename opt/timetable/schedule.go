@@ -203,12 +203,6 @@ type ScheduleState struct {
 	Missed  int           // times that were left out because of CatchUp
 }
 
-// Brief returns when s starts objectives and whether it is paused, without what they are about.
-func (s ScheduleState) Brief() ScheduleState {
-	s.Name, s.Text, s.Skill, s.ContextID, s.Note, s.Runs = "", "", "", "", "", nil
-	return s
-}
-
 // A ScheduleRun is an objective that a schedule has started, or tried to.
 type ScheduleRun struct {
 	At          a2a.Time            `json:"at"`
