@@ -375,7 +375,7 @@ func (s Schedules) TriggerSchedule(ctx context.Context, c *call.Call, p TriggerP
 }
 
 // triggerSkew is by how much the clock of Temporal may be off, which says for which time a trigger is.
-const triggerSkew = 5 * time.Minute
+const triggerSkew = time.Minute
 
 // start has a schedule start objectives. If the caller is not its owner, it has a part in those for the given times.
 func (s Schedules) start(ctx context.Context, c *call.Call, state timetable.ScheduleState, times timetable.Start, b timetable.Backfill) (err error) {
