@@ -30,7 +30,7 @@ type bodies struct {
 
 func newBodies(cfg Config) bodies {
 	all := max(bytesAtOnce, 4*int(cfg.MaxBody))
-	return bodies{call.NewShares(all/2, all), call.NewShares(unsignedAtOnce/4, unsignedAtOnce), cfg.MaxBody, cfg.ReadTimeout / 2}
+	return bodies{call.NewShares(all/2, all), call.NewShares(unsignedAtOnce/4, unsignedAtOnce), cfg.MaxBody, cfg.ReadTimeout / 3}
 }
 
 // An arriving body is the body of a request, which waits for a share before it reads more than a little.
