@@ -119,11 +119,20 @@ func AsksPeople(p *Plan) bool {
 	return slices.ContainsFunc(p.Tasks, func(t *Task) bool { return asks(t) && !t.State.Ended() })
 }
 
-// AwaitsPeople reports whether a plan before p is not done in which people are asked, as far as o has its tasks.
+// AwaitsPeople reports whether people are asked before p in a plan that is not done, or was before it was replaced, as
+// far as o has its tasks.
 func AwaitsPeople(o *Objective, p *Plan) bool {
-	return slices.ContainsFunc(plansBefore(o, p.ID), func(id string) bool {
+	return LostQuestion(o, p) || slices.ContainsFunc(plansBefore(o, p.ID), func(id string) bool {
 		b := o.Plan(id)
 		return !b.Done() && slices.ContainsFunc(b.Tasks, asks)
+	})
+}
+
+// LostQuestion reports whether a plan before p, in which people are asked, was replaced, so that no one answers there.
+func LostQuestion(o *Objective, p *Plan) bool {
+	return slices.ContainsFunc(plansBefore(o, p.ID), func(id string) bool {
+		b := o.Plan(id)
+		return b.Status == PlanSkipped && b.Reason == Replanned && slices.ContainsFunc(b.Tasks, asks)
 	})
 }
 

@@ -115,6 +115,7 @@ func admitPlanUpdate(o *opt.Objective, p *opt.Plan, c opt.Command) error {
 	to := opt.PlanStatus(c.Status)
 	change := planChange(p, c)
 	moves := to != "" && to != p.Status
+	begins := moves && (to == opt.PlanWorking || to == opt.PlanPending) || to == opt.PlanWorking && p.Reason == opt.ByHand
 	move := &opt.MoveError{From: string(p.Status), To: c.Status}
 	switch {
 	case moves && !movable(o, p, to):
@@ -125,7 +126,9 @@ func admitPlanUpdate(o *opt.Objective, p *opt.Plan, c opt.Command) error {
 		return nil
 	case o.Closed() && !change.Empty():
 		return objectiveEnded()
-	case to == opt.PlanWorking && (moves || p.Reason == opt.ByHand) && (!o.Met(p) || opt.AwaitsPeople(o, p)):
+	case to == opt.PlanWorking && (moves || p.Reason == opt.ByHand) && !o.Met(p):
+		return move
+	case begins && opt.AwaitsPeople(o, p):
 		return move
 	case change == nil:
 		return nil

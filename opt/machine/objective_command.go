@@ -128,7 +128,8 @@ func (m *Objective) retry(c opt.Command) *opt.CommandAnswer {
 }
 
 // retryObjective begins a new attempt at the objective: completed plans stay
-// completed, and the others are pending again, except those that were replaced.
+// completed, and the others are pending again, except those that were replaced, and those that a client has
+// ended before a question was replaced that they wait for.
 func (m *Objective) retryObjective(kept *opt.Kept, c opt.Command) {
 	s, o := &m.State, &m.State.Objective
 	attempt := o.Attempt + 1
@@ -141,7 +142,8 @@ func (m *Objective) retryObjective(kept *opt.Kept, c opt.Command) {
 		}
 	}
 	for _, p := range o.Plans {
-		if p.Status == opt.PlanFailed || p.Status == opt.PlanSkipped && p.Reason != opt.Replanned {
+		again := p.Status == opt.PlanFailed || p.Status == opt.PlanSkipped && p.Reason != opt.Replanned
+		if again && (p.Broken() || s.Rules < rulesReplaced || !opt.LostQuestion(&kept.Objective, p)) {
 			m.retryPlan(kept, p.ID, false)
 		}
 	}

@@ -43,6 +43,29 @@ func TestGates_refine(t *testing.T) {
 	})
 }
 
+// A plan after a question that was replaced, which a client has skipped before, stays so in the next attempt.
+func TestGates_skippedBeforeReplan(t *testing.T) {
+	play(t, func(s *sim.Story) {
+		id := s.Open(given(sim.PlanOf("check", "!gate"), sim.PlanOf("publish", "print"), sim.PlanOf("tell", "mail")))
+		s.Rest()
+		s.Send(opt.Command{Kind: opt.UpdatePlan, ObjectiveID: id, PlanID: opt.PlanID(id, 2), Status: string(opt.PlanSkipped)})
+		s.Rest()
+		s.Send(opt.Command{Kind: opt.Replan, ObjectiveID: id})
+		s.Settle()
+		s.EndPlanning(sim.PlanOf("check", "!gate"))
+		s.Rest()
+		s.Send(status(id, opt.ObjectiveCanceled))
+		s.Rest()
+		s.Send(status(id, opt.ObjectiveSubmitted))
+		s.Rest()
+		s.Send(status(id, opt.ObjectiveWorking))
+		s.Rest()
+		o := s.Objective(id)
+		s.Expect(o.Attempt == 2 && o.Plans[0].Reason == opt.Replanned, "attempt %d, the question is %s (%s)", o.Attempt, o.Plans[0].Status, o.Plans[0].Reason)
+		s.Expect(o.Plans[1].Status == opt.PlanSkipped, "the plan after it is %s", o.Plans[1].Status)
+	})
+}
+
 // The task that makes an object again gets the remark in its work.
 func TestGates_refineTellsTheExecutor(t *testing.T) {
 	play(t, func(s *sim.Story) {
