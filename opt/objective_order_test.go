@@ -86,6 +86,23 @@ func TestObjective_Reordered_people(t *testing.T) {
 	}
 }
 
+// People have to answer before a plan as long as one before it that asks them is not done, also if others took its place.
+func TestAwaitsPeople(t *testing.T) {
+	for _, tt := range []struct {
+		plans, reason string
+		want          bool
+	}{
+		{"working! pending", "", true}, {"working! pending pending", "", true}, {"working! pending:", "", false}, {"completed! pending", "", false},
+		{"skipped! pending", "", false}, {"skipped! pending", opt.Replanned, true}, {"skipped! skipped pending", opt.Replanned, true},
+	} {
+		o := objectiveOf(t, tt.plans)
+		o.Plans[0].Reason, o.Plans[0].Tasks = tt.reason, []*opt.Task{{Name: "Approve", Ask: &opt.Gate{Kind: opt.Approval}}}
+		if got := opt.AwaitsPeople(o, o.Plans[len(o.Plans)-1]); got != tt.want {
+			t.Errorf("%s (%s): %t", tt.plans, tt.reason, got)
+		}
+	}
+}
+
 // Startable follows the new dependencies.
 func TestObjective_Apply_reorder(t *testing.T) {
 	for _, tt := range []struct {

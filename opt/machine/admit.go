@@ -115,7 +115,6 @@ func admitPlanUpdate(o *opt.Objective, p *opt.Plan, c opt.Command) error {
 	to := opt.PlanStatus(c.Status)
 	change := planChange(p, c)
 	moves := to != "" && to != p.Status
-	begins := moves && (to == opt.PlanWorking || to == opt.PlanPending) || to == opt.PlanWorking && p.Reason == opt.ByHand
 	move := &opt.MoveError{From: string(p.Status), To: c.Status}
 	switch {
 	case moves && !movable(o, p, to):
@@ -126,14 +125,25 @@ func admitPlanUpdate(o *opt.Objective, p *opt.Plan, c opt.Command) error {
 		return nil
 	case o.Closed() && !change.Empty():
 		return objectiveEnded()
-	case to == opt.PlanWorking && (moves || p.Reason == opt.ByHand) && !o.Met(p):
-		return move
-	case begins && opt.AwaitsPeople(o, p):
+	case !mayBegin(o, p, to, moves):
 		return move
 	case change == nil:
 		return nil
 	}
 	return admitPlanChange(o, p, change, moves)
+}
+
+// mayBegin reports whether p may get a status, which may be that of a plan that has begun or is retried: all that it
+// depends on is done then, and no one has to answer before. moves says that it has another one.
+func mayBegin(o *opt.Objective, p *opt.Plan, to opt.PlanStatus, moves bool) bool {
+	begins := to == opt.PlanWorking && (moves || p.Reason == opt.ByHand)
+	switch {
+	case begins && !o.Met(p):
+		return false
+	case begins, moves && to == opt.PlanPending:
+		return !opt.AwaitsPeople(o, p)
+	}
+	return true
 }
 
 // admitPlanChange refuses a change of the text or the dependencies of a plan; moves says that its status changes, too.
