@@ -143,8 +143,11 @@ func (m *Objective) retryObjective(kept *opt.Kept, c opt.Command) {
 	}
 	for _, p := range o.Plans {
 		again := p.Status == opt.PlanFailed || p.Status == opt.PlanSkipped && p.Reason != opt.Replanned
-		if again && (p.Broken() || s.Rules < rulesReplaced || !opt.LostQuestion(&kept.Objective, p)) {
+		switch {
+		case again && (p.Broken() || s.Rules < rulesReplaced || !opt.LostQuestion(&kept.Objective, p)):
 			m.retryPlan(kept, p.ID, false)
+		case again:
+			p.Report.ByHand = true // no one has begun it in this attempt
 		}
 	}
 	s.Notes, s.IdleSince, s.Idle = nil, m.now, true

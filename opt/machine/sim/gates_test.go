@@ -58,6 +58,7 @@ func TestGates_skippedBeforeReplan(t *testing.T) {
 		s.Rest()
 		s.Send(status(id, opt.ObjectiveSubmitted))
 		s.Rest()
+		s.Expect(s.Objective(id).Status == opt.ObjectiveSubmitted, "before it is started it is %s", s.Objective(id).Status)
 		s.Send(status(id, opt.ObjectiveWorking))
 		s.Rest()
 		o := s.Objective(id)
