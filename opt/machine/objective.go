@@ -68,7 +68,7 @@ func RestoreObjective(kept opt.Kept, idleFor int64, rules int) *Objective {
 // State.Rules. A run has the version that its input names, so that each replay has the
 // same, and the next run of the same work, too: a list in order under an earlier version may
 // be none under a later one.
-const Rules = 35
+const Rules = 36
 
 // rulesChain is the version of the rules from which on a plan records its decisions
 // in a chain.
@@ -171,6 +171,14 @@ const rulesLookAgain = 35
 // rulesBusy is the version of the rules from which on a plan that asks for a raise of its own budget leaves it to others to
 // ask for one of the budget that they share.
 const rulesBusy = 35
+
+// rulesTimeouts is the version of the rules from which on the wait for a worker is no part of the time of a task that
+// Temporal has timed out.
+const rulesTimeouts = 36
+
+// rulesLeave is the version of the rules from which on an objective that is begun again since a plan seemed lost does not
+// wait for it if it runs.
+const rulesLeave = 36
 
 func (m *Objective) commands() commands { return commands{&m.State, m.now, m} }
 

@@ -169,8 +169,10 @@ func ran(a *activity, c *choice) machine.Input {
 // executed returns a random outcome of an executor, or its failure.
 func executed(a *activity, c *choice) (out opt.Outcome, failed *machine.Failure) {
 	switch c.pick(20) {
-	case 9, 10:
+	case 9:
 		failed = &machine.Failure{Code: "error", Message: "An error."}
+	case 10:
+		failed = &machine.Failure{Code: opt.ReasonTimeout, Message: "It took too long."}
 	case 11:
 		failed = &machine.Failure{Code: opt.ReasonWorkerLost, Message: "The worker was lost."}
 	case 12:

@@ -201,7 +201,13 @@ func passes(r *run, now int64, in machine.Input) {
 		l := f.leg(t.A2AID())
 		l.forget(t, wants)
 		for _, a := range wants.Activities {
-			if worksOn(a, t) && !h.p.State.Work[t.ID].Quota {
+			if !worksOn(a, t) {
+				continue
+			}
+			held := h.p.State.Work[t.ID].Quota
+			if h.p.State.Rules >= 36 && timedOut(a, in) {
+				l.timeOut(t.MayTake(h.p.State.Plan.Limits).Milliseconds(), dt, held)
+			} else if !held {
 				l.pass(dt, a, in)
 			}
 		}
@@ -228,6 +234,21 @@ func (l *leg) forget(t *opt.Task, wants machine.Wants) {
 
 // unbegun drops the time of the leg that runs: no worker has begun it.
 func (l *leg) unbegun() { l.ran, l.open, l.unsure = l.ran-l.open, 0, l.unsure+l.open }
+
+// timedOut reports whether Temporal has timed out an activity with an input.
+func timedOut(a machine.Activity, in machine.Input) bool {
+	ended, ok := in.(machine.Ended)
+	return ok && ended.Key == a.Key && a.Kind == machine.RunTask && ended.Failed != nil && ended.Failed.Code == opt.ReasonTimeout
+}
+
+// timeOut counts the time of the leg that runs, which has timed out: all that it may take, and no more. Of one that a
+// quota has held back before nothing else counts.
+func (l *leg) timeOut(most, dt int64, held bool) {
+	if !held {
+		most = min(most, l.open+dt)
+	}
+	l.ran, l.open = l.ran-l.open+most, 0
+}
 
 // pass adds the time until an input to that of the activity of a leg. What passed until a quota has sent it back, or
 // a cancel has come before it began, does not count.
