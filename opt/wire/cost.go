@@ -38,7 +38,7 @@ type CostList struct {
 
 // A Cost is what one of them has cost.
 type Cost struct {
-	Of string `json:"of"` // the context, model or tenant; "" for work that names no model. Of models, time is no part
+	Of string `json:"of"` // the context, model or tenant; "" for work that names no model. Models have no time
 	Usage
 }
 

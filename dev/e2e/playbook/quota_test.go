@@ -90,7 +90,7 @@ func TestQuota_time(t *testing.T) {
 		c.AwaitText(t, patient, id, waits)
 		task, err := c.Get(t.Context(), id)
 		test.OK(t, err)
-		said, ok := strings.CutPrefix(task.Message, waits)
+		_, said, ok := strings.Cut(task.Message, waits)
 		ran, until, limited := strings.Cut(said, " s of 2 s used, until ")
 		if n, err := strconv.Atoi(ran); !ok || !limited || err != nil || n < 2 || !strings.HasSuffix(until, " 00:00 UTC.") {
 			t.Fatalf("the step says %q", task.Message)
@@ -115,7 +115,9 @@ func TestQuota_time(t *testing.T) {
 // quotas lists how much of the quotas is used.
 func quotas(t *testing.T, c *harness.Client) string {
 	t.Helper()
-	var page struct{ Quotas []struct{ Quota, Used, Limit string } }
+	var page struct {
+		Quotas []struct{ Quota, Used, Limit string }
+	}
 	test.OK(t, c.ReadPage(t.Context(), "GET", "/v1/quotas", "", &page))
 	var list []string
 	for _, q := range page.Quotas {

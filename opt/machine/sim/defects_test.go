@@ -834,7 +834,7 @@ func TestLost_checkedBeforeARetry(t *testing.T) {
 }
 
 // Defect: a run that an objective began since a plan seemed lost never ended if the plan, which was reset after the end of
-// the objective, was reset once more by then.
+// the objective, was reset again by then.
 func TestLost_runsAfterTheEnd(t *testing.T) {
 	play(t, func(s *sim.Story) {
 		id := s.Open(given(sim.PlanOf("plan", "a")))
