@@ -54,6 +54,22 @@ type sample struct {
 type rehearsed struct {
 	by     rehearse.Assumptions
 	course map[string][]string
+	stands []string // for what people may make standing decisions in it
+}
+
+func newRehearsed(by rehearse.Assumptions, events []opt.Event) rehearsed {
+	return rehearsed{by, courses(events), stands(events)}
+}
+
+// stands lists the gates that were opened about which people may decide beforehand.
+func stands(events []opt.Event) (list []string) {
+	for _, e := range events {
+		if e.Gate != nil && e.Gate.Standing != "" && e.PlanID != "" {
+			list = append(list, e.Gate.Standing)
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
 }
 
 // rehearsal rehearses a playbook.
@@ -98,10 +114,10 @@ func newSample(t *testing.T, n uint64) (*sample, bool) {
 		t.Fatalf("%v in\n%s", err, s.yaml)
 	}
 	r, ok := s.steady(t, m.Rand, s.a)
-	s.rehearsed, s.status = []rehearsed{{s.a, courses(r.Events)}}, r.Status
+	s.rehearsed, s.status = []rehearsed{newRehearsed(s.a, r.Events)}, r.Status
 	if a, any := standing(s.a, r.Events); any && ok {
 		if again, ok := s.steady(t, m.Rand, a); ok {
-			s.rehearsed = append(s.rehearsed, rehearsed{a, courses(again.Events)})
+			s.rehearsed = append(s.rehearsed, newRehearsed(a, again.Events))
 		}
 	}
 	return s, ok
@@ -238,6 +254,10 @@ func (o *office) compare(t *testing.T, s *sample) {
 		if wrong = append(wrong, disorder(events)...); len(wrong) > 0 {
 			t.Errorf("%s, run %d:\n%s\n%v\n%s", s.name, i+1, strings.Join(wrong, "\n"), s.a.People, s.yaml)
 		}
+		if got := stands(events); i == 0 && !slices.Equal(got, want.stands) {
+			t.Logf("%s: people were asked about %q, in the rehearsal about %q", s.name, got, want.stands) // the failure of other work was first, or late
+			return
+		}
 	}
 }
 
@@ -281,7 +301,7 @@ func (o *office) run(ctx context.Context, s *sample, again bool) (events []opt.E
 			events = append(events, r.Event)
 			f.notice(r.Event)
 			if e := r.Event; e.TaskID == task.ID && e.Kind == opt.TaskMoved && opt.TaskState(e.To).Ended() {
-				return events, nil
+				return events, f.decide(ctx)
 			}
 		}
 		if err := f.answer(ctx); err != nil {
@@ -358,8 +378,11 @@ func (f *shift) decide(ctx context.Context) error {
 				return err
 			}
 			var made struct{ ID string }
-			if err := json.Unmarshal(answer, &made); err == nil && status == http.StatusOK {
+			switch err := json.Unmarshal(answer, &made); {
+			case err == nil && status == http.StatusOK:
 				path, body = "/v1/standing/"+made.ID+"/approve", ""
+			case status != http.StatusForbidden: // who may not decide
+				return fmt.Errorf("the standing decision of %s: status %d, %s", p.Name, status, answer)
 			}
 		}
 		f.stands[of] = "" // made
