@@ -29,7 +29,7 @@ type Link struct {
 	Gone      bool      `json:"gone,omitempty"`    // its workflow has ended, and this run will get its result
 	Doubted   bool      `json:"doubted,omitempty"` // its workflow may be gone, which is being checked
 	Doubts    int       `json:"doubts,omitempty"`  // how often
-	Left      bool      `json:"left,omitempty"`    // it ends alone: its objective had ended before
+	Alone     bool      `json:"alone,omitempty"`   // it ends alone: its objective had ended before
 }
 
 // begin notes that the workflow of the plan has begun, with the directive n.
@@ -115,7 +115,7 @@ func (l *Link) deliver(in Delivered) (lost bool) {
 		l.Noted = in.Notes
 	}
 	l.Gone = in.Gone && l.Own
-	return in.Gone && !l.Own && !l.Left
+	return in.Gone && !l.Own && !l.Alone
 }
 
 // addWants adds the workflow of a plan, or the directive for it.
@@ -133,14 +133,14 @@ func (l *Link) addWants(w *Wants, p *opt.Plan) {
 	w.Bound = w.Bound || l.Own && !p.Over() && (l.Gone || !d.ReportEnd || l.Delivered < d.N)
 }
 
-// leave has the plan cancel itself, whose end this run does not wait for. after is the latest event.
-func (l *Link) leave(now a2a.Time, after int64) {
+// endAlone has the plan cancel itself. This run does not wait for its end. after is the latest event.
+func (l *Link) endAlone(now a2a.Time, after int64) {
 	l.renumber(now)
-	l.Directive.Stop, l.Changed, l.Left = string(opt.ObjectiveCanceled), after, true
+	l.Directive.Stop, l.Changed, l.Alone = string(opt.ObjectiveCanceled), after, true
 }
 
-// left reports whether the plan knows that it ends alone.
-func (l *Link) left() bool { return l.Left && !l.Doubted && l.Delivered >= l.Directive.N }
+// endsAlone reports whether the plan was asked to.
+func (l *Link) endsAlone() bool { return l.Alone && !l.Doubted && l.Delivered >= l.Directive.N }
 
 // adopt takes over a plan that an earlier run of the objective has begun and that still
 // runs: it gets a directive, and reports to this run from then on, or that it is another one.

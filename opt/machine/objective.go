@@ -176,9 +176,9 @@ const rulesBusy = 35
 // Temporal has timed out.
 const rulesTimeouts = 36
 
-// rulesLeave is the version of the rules from which on an objective that is begun again since a plan seemed lost does not
+// rulesAlone is the version of the rules from which on an objective that is begun again since a plan seemed lost does not
 // wait for it if it runs.
-const rulesLeave = 36
+const rulesAlone = 36
 
 func (m *Objective) commands() commands { return commands{&m.State, m.now, m} }
 

@@ -43,8 +43,8 @@ func checked(m *Objective, in Checked) {
 		case in.Gone:
 			s.Kept = nil
 			m.lost(l)
-		case s.Objective.Status.Ended() && s.Rules >= rulesLeave:
-			l.leave(m.now, s.N)
+		case s.Objective.Status.Ended() && s.Rules >= rulesAlone:
+			l.endAlone(m.now, s.N)
 		}
 	}
 }

@@ -85,7 +85,7 @@ var mutations = []mutation{
 	{"a check of an earlier run counts", "objective_lost.go", "!l.Doubted || l.check() != in.Key", "false"},
 	{"a plan that is gone stays open", "objective_lost.go", "case in.Gone:", "case false:"},
 	{"a plan that is there is gone", "objective_lost.go", "case in.Gone:", "default:"},
-	{"a plan that an ended objective finds again runs on", "objective_lost.go", "case s.Objective.Status.Ended() && s.Rules >= rulesLeave:", "case false:"},
+	{"a plan that an ended objective finds again runs on", "objective_lost.go", "case s.Objective.Status.Ended() && s.Rules >= rulesAlone:", "case false:"},
 	{"a plan that was reset after its end and then lost stays open", "objective_lost.go", "case p.Reason != opt.Terminated:", "case false:"},
 	{"a machine gets signals that it cannot handle", "input.go", "ok && !in.complete()", "ok && !in.complete() && false"},
 	{"an objective with work by hand cannot be closed", "objective.go", "case p.Started, p.Status == opt.PlanWorking:", "case p.Started:"},
