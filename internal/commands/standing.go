@@ -11,6 +11,7 @@ import (
 	"longhaul/client"
 	"longhaul/internal/process"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // standingCommand is "longhaul standing".
@@ -219,17 +220,7 @@ func printAbsence(p *process.Process, a *client.Absence, err error) error {
 	return err
 }
 
-func absenceState(a client.Absence) string {
-	switch {
-	case a.Active:
-		return "now"
-	case !a.EndedAt.IsZero():
-		return "ended by " + a.EndedBy
-	case time.Now().Before(a.From.Time()):
-		return "later"
-	}
-	return "over"
-}
+func absenceState(a client.Absence) string { return shown.AbsenceText(a.Absence, a2a.At(time.Now())) }
 
 // absenceListCommand is "longhaul absence list".
 type absenceListCommand struct{ absenceRemote }
