@@ -10,6 +10,7 @@ import (
 	"longhaul/api/absence"
 	"longhaul/api/call"
 	"longhaul/api/read"
+	"longhaul/opt/shown"
 	"longhaul/opt/wire"
 )
 
@@ -32,17 +33,7 @@ func (p absences) Ends(a wire.Absence) bool {
 }
 
 // State says whether an absence is over, in words.
-func (p absences) State(a wire.Absence) string {
-	switch {
-	case a.Active:
-		return "now"
-	case !a.EndedAt.IsZero():
-		return "ended by " + a2a.Visible(a.EndedBy)
-	case p.now.Millis() < a.From.Millis():
-		return "later"
-	}
-	return "over"
-}
+func (p absences) State(a wire.Absence) string { return shown.AbsenceText(a.Absence, p.now) }
 
 func showAbsences(v *visit) (view, error) { return absencesOf(v, newFilledForm(url.Values{})) }
 

@@ -19,8 +19,9 @@ import (
 
 // A shownArtifact is an artifact as a page shows it.
 type shownArtifact struct {
-	ID, Name, Description string
-	Parts                 parts
+	a2a.Artifact
+	ID    string // of its element
+	Shown parts
 }
 
 // artifacts returns the artifacts of a task as a page shows them, and how many it leaves out.
@@ -29,18 +30,10 @@ func (v *viewer) artifacts(t a2a.Task) (out []shownArtifact, more int) {
 		if v.left <= 0 {
 			return out, len(t.Artifacts) - n
 		}
-		shown := shownArtifact{ID: "r" + strconv.Itoa(n), Name: artifactName(a), Description: shorten(a2a.Visible(a.Description), 500)}
-		shown.Parts = v.parts(shown.ID+"-", each(a.Parts, withLines), func(i int) string { return downloadPath(t.ID, a.ArtifactID, i) })
-		out = append(out, shown)
+		id := "r" + strconv.Itoa(n)
+		out = append(out, shownArtifact{a, id, v.parts(id+"-", each(a.Parts, withLines), func(i int) string { return downloadPath(t.ID, a.ArtifactID, i) })})
 	}
 	return out, 0
-}
-
-func artifactName(a a2a.Artifact) string {
-	if a.Name == "" {
-		return "an artifact"
-	}
-	return "“" + shorten(a2a.Visible(a.Name), mostLetters) + "”"
 }
 
 // withLines returns a part; a text that is a JSON object or list has a line for each of its members.
@@ -97,7 +90,7 @@ func fileOf(p a2a.Part, name string) *file {
 	switch {
 	case p.Raw != nil:
 		f.Data, f.Type, extension = p.Raw, "application/octet-stream", ".bin"
-		if kind := http.DetectContentType(p.Raw); isImage(kind) {
+		if kind := http.DetectContentType(p.Raw); slices.Contains(images, kind) {
 			f.Type, extension = kind, "."+strings.TrimPrefix(kind, "image/")
 		}
 	case p.Data != nil:
@@ -156,28 +149,22 @@ func writeFile(w http.ResponseWriter, f *file) {
 
 // A shownMessage is a message of the conversation.
 type shownMessage struct {
-	ID, From string
-	Task     string // address of the task that it is about, "" for the objective
-	Name     string // of that task
-	Parts    parts
+	a2a.Message
+	ID    string    // of its element
+	About *opt.Task // nil for the objective
+	Shown parts
 }
 
 // messages returns messages about o as a page shows them, the latest first.
 func (v *viewer) messages(o *opt.Objective, list []a2a.Message) (out []shownMessage) {
 	for i, m := range slices.Backward(list) {
-		shown := shownMessage{ID: strconv.Itoa(i), From: "Agent"}
-		if m.Role == a2a.RoleUser {
-			shown.From = "Client"
-		}
-		if ref, ok := opt.ParseID(m.TaskID); ok && ref.TaskID != "" {
-			shown.Task, shown.Name = taskPath(o.ID, keyOfTask(ref.TaskID)), nameOfTask(o, ref.TaskID)
-		}
 		parts := each(m.Parts, withLines)
 		if m.Text() != "" { // data is the same for programs
 			parts = slices.DeleteFunc(parts, func(p a2a.Part) bool { return p.Data != nil })
 		}
-		shown.Parts = v.parts("m"+shown.ID+"-", parts, nil)
-		out = append(out, shown)
+		_, about := taskOf(o, m.TaskID)
+		id := "m" + strconv.Itoa(i)
+		out = append(out, shownMessage{m, id, about, v.parts(id+"-", parts, nil)})
 	}
 	return out
 }

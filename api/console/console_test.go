@@ -19,9 +19,7 @@ func TestConsole_asksToSignIn(t *testing.T) {
 	if p := b.get("/console/inbox?page=2", "Authorization", "Bearer nobody"); p.status != http.StatusSeeOther || p.header.Get("Location") != "/console/sign-in?next=%2Fconsole%2Finbox%3Fpage%3D2" {
 		t.Errorf("a page without a session: %d to %s", p.status, p.header.Get("Location"))
 	}
-	if p := b.get("/console/inbox", "Authorization", "Bearer nobody", "X-Console-Refresh", "1"); p.status != http.StatusUnauthorized {
-		t.Errorf("a refresh without a session: %d, want 401", p.status)
-	}
+	b.get("/console/inbox", "Authorization", "Bearer nobody", "X-Console-Refresh", "1").shows(t, http.StatusUnauthorized)
 }
 
 func TestConsole_signsInAndOut(t *testing.T) {
@@ -30,17 +28,13 @@ func TestConsole_signsInAndOut(t *testing.T) {
 	s.send(t, "umbrella/eve", "Secret")
 
 	b := s.browser(t)
-	if p := b.post("/console/sign-in", url.Values{"key": {"nobody"}}); p.status != http.StatusUnauthorized || !strings.Contains(p.text, "not valid") {
-		t.Errorf("signing in with a wrong key: %d %s", p.status, p.text)
-	}
+	b.post("/console/sign-in", url.Values{"key": {"nobody"}}).shows(t, http.StatusUnauthorized, "not valid")
 	b = s.signedIn(t, "acme/ann")
 	p := b.get("/console/inbox")
 	if p.status != http.StatusOK || !strings.Contains(p.text, "Publish?") || strings.Contains(p.text, "Secret") {
 		t.Errorf("the inbox of ann: %d %s", p.status, p.text)
 	}
-	if again := b.get("/console/inbox", "If-None-Match", p.header.Get("ETag")); again.status != http.StatusNotModified {
-		t.Errorf("the same page again: %d, want 304", again.status)
-	}
+	b.get("/console/inbox", "If-None-Match", p.header.Get("ETag")).shows(t, http.StatusNotModified)
 	b.post("/console/sign-out", nil)
 	if len(s.sessions.list) != 0 {
 		t.Errorf("%d sessions are left after signing out", len(s.sessions.list))

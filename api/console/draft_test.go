@@ -176,13 +176,9 @@ func TestDraft_refuses(t *testing.T) {
 		t.Error("a reader is offered a draft")
 	}
 	reader.get(ok.path+"?"+ok.query).wants(t, "cannot be made", "!Make this change")
-	if got := reader.post(f.action, f.values); got.status != http.StatusForbidden {
-		t.Errorf("a draft of a reader: %d", got.status)
-	}
+	reader.post(f.action, f.values).shows(t, http.StatusForbidden)
 	many := strings.Repeat("&step=do%3Dskip%26of%3D1-0", 41)
-	if got := b.get(at.path + "?" + at.query + many); got.status != http.StatusBadRequest {
-		t.Errorf("41 steps: %d", got.status)
-	}
+	b.get(at.path+"?"+at.query+many).shows(t, http.StatusBadRequest)
 }
 
 // Plans in a chain change places, by one step whose parts are changes of what each waits for. So do new tasks.

@@ -80,7 +80,7 @@ func besideList(v *visit, in inbox, s gate.ShownInterrupt, w written) view {
 func gatePageOf(v *visit, s gate.ShownInterrupt, w written) *gatePage {
 	g, path := &s.Gate, gatePath(s.Gate.ID)
 	p := &gatePage{
-		Gate: g, ShownInterrupt: s, Reader: v.call.Principal, Who: respondersText(g.Responders), Written: w,
+		Gate: g, ShownInterrupt: s, Reader: v.call.Principal, Who: shown.Who(g.Responders), Written: w,
 		MayStand: g.Standing != "" && v.has(call.RespondApprovals) && s.MayStand(v.call.Principal, v.call.Groups),
 		Object:   viewerOf(v, path).parts("parts-", g.Object, fileIn(path, "parts")),
 	}
@@ -204,7 +204,7 @@ func (p *gatePage) Missing() string {
 		}
 	}
 	text := fmt.Sprintf("%d of %d have accepted", accepts, g.Responders.Accepts)
-	if who := slices.DeleteFunc(namesIn(g.Responders), g.Voted); len(who) > 0 {
+	if who := slices.DeleteFunc(shown.Named(g.Responders), g.Voted); len(who) > 0 {
 		text += "; asked and silent: " + strings.Join(who, ", ")
 	}
 	return a2a.Visible(text)
@@ -219,7 +219,7 @@ func followOf(v *visit, s gate.ShownInterrupt) follow {
 	if err != nil {
 		return follow{}
 	}
-	p, t := taskAt(found.Objective, keyOfTask(s.TaskID))
+	p, t := taskOf(found.Objective, s.TaskID)
 	if t == nil {
 		return follow{}
 	}
@@ -251,7 +251,7 @@ func namesOf(p *opt.Plan, chosen func(*opt.Task) bool) string {
 	var names []string
 	for _, t := range p.Tasks {
 		if chosen(t) {
-			names = append(names, shorten(a2a.Visible(t.Name), titleLetters))
+			names = append(names, nameText(t.Name))
 		}
 	}
 	return listed("", names)

@@ -2,6 +2,7 @@ package console
 
 import (
 	"cmp"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -263,27 +264,28 @@ func decideTogether(v *visit) (view, error) {
 	if len(ids) == 0 || len(ids) > inboxSize || len(ids) != len(digests) || action != opt.Accept && action != opt.Reject {
 		return view{}, call.Invalid(call.Violation{Field: "with", Description: "names no questions that can be decided together"})
 	}
-	var refused []string
-	why := ""
-	for i, id := range ids {
-		if _, fault := sendAnswer(v, id, digests[i]); fault != nil {
-			refused, why = append(refused, id), problemOf(fault).Text
-		}
-	}
-	v.badges.Remove(badgeKey(v.call.Caller))
 	l := questionsOf(v, sentList(v))
-	if len(refused) == 0 {
-		return view{Location: l.At(inboxPath, "done", ids[0], "more", strconv.Itoa(len(ids)-1))}, nil
-	}
-	if !v.has(call.ReadRuns) {
-		return problem{http.StatusConflict, "Not all were decided", why}.view(), nil
-	}
-	in, err := readInbox(v, l)
-	if err != nil {
-		return view{}, err
-	}
-	out, err := decidedTogether(v, in, refused, written{v.r.PostForm})
-	out.Status = http.StatusConflict
-	out.Problem = strconv.Itoa(len(ids)-len(refused)) + " of " + strconv.Itoa(len(ids)) + " were decided. Look at the others. " + why
-	return out, err
+	var refused []string
+	return v.submit(func() (string, error) {
+		var last error
+		for i, id := range ids {
+			answer := func() error {
+				_, err := sendAnswer(v, id, digests[i])
+				return err
+			}
+			if fault := v.cfg.Service.Guard(v.call, answer); fault != nil {
+				refused, last = append(refused, id), fault
+			}
+		}
+		return l.At(inboxPath, "done", ids[0], "more", strconv.Itoa(len(ids)-1)), last
+	}, func(f *call.Fault) (view, error) {
+		in, err := readInbox(v, l)
+		if err != nil {
+			return view{}, err
+		}
+		out, err := decidedTogether(v, in, refused, written{v.r.PostForm})
+		out.Status = http.StatusConflict
+		out.Problem = fmt.Sprintf("%d of %d were decided. Look at the others. %s", len(ids)-len(refused), len(ids), problemOf(f).Text)
+		return out, err
+	})
 }

@@ -86,9 +86,7 @@ func TestObject_hostile(t *testing.T) {
 		}
 	}
 	for _, n := range []string{"7", "-1", "x"} {
-		if p := b.get("/console/inbox/" + gate + "/parts/" + n); p.status != http.StatusNotFound {
-			t.Errorf("part %s: %d", n, p.status)
-		}
+		b.get("/console/inbox/"+gate+"/parts/"+n).shows(t, http.StatusNotFound)
 	}
 }
 

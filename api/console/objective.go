@@ -56,7 +56,7 @@ func (p objectivePage) MayDraft() bool { return p.Forms["add-plan"] != nil && !p
 
 // showObjective shows an objective.
 func showObjective(v *visit) (view, error) {
-	if to := pageOf(v.r.PathValue("id")); to != "" {
+	if to := pageOf(v.r.PathValue("id")); to != "" && to != objectivePath(v.r.PathValue("id")) {
 		return view{Location: to}, nil
 	}
 	at := spotOf(v.r)
@@ -115,7 +115,7 @@ func addPictures(p *objectivePage, f forms, root read.Task, course *shown.Course
 		p.Tree, p.Draft, err = draftPanelOf(f, p.Spot)
 		return err
 	case p.Spot.Graph():
-		p.Tree = treeOf(p.Objective, p.Spot, nil)
+		p.Tree = treeOf(p.Objective, p.Spot.To, nil)
 	default:
 		p.Picture = pictureOf(p.Objective, course, p.Spot, now)
 	}
@@ -137,15 +137,15 @@ func titleOfPage(p *objectivePage) string {
 func addPanel(p *objectivePage, f forms, root read.Task, course *shown.Course) (err error) {
 	switch task, plan := p.Spot.Get("task"), p.Spot.Get("plan"); {
 	case task != "":
-		in, t := taskAt(p.Objective, task)
+		in, t := taskOf(p.Objective, idOf(p.ID, task))
 		if t == nil {
-			return unknown("Task", task)
+			return call.PlanTaskUnknown(task)
 		}
 		p.Task, err = taskPanelOf(f, in, t, course)
 	case plan != "":
-		at := planAt(p.Objective, plan)
+		at := p.Objective.Plan(idOf(p.ID, plan))
 		if at == nil {
-			return unknown("Plan", plan)
+			return call.Missing("PLAN_NOT_FOUND", "Plan", plan)
 		}
 		p.Plan = &planPanel{at, f.state(at, nil), f.allows(opt.Command{Kind: opt.AddTasks, PlanID: at.ID, Tasks: []opt.TaskSpec{{Name: "another"}}})}
 	default:
@@ -165,10 +165,6 @@ func recordOf(v *visit, o *opt.Objective, t read.Task, p read.EventListParams) (
 	r.Results, r.More = show.artifacts(t.Task)
 	r.Messages = show.messages(o, t.History)
 	return r, nil
-}
-
-func unknown(what, key string) *call.Fault {
-	return &call.Fault{Kind: call.NotFound, Message: what + " not found", Info: map[string]string{"key": shorten(key, 40)}}
 }
 
 // missedField is the query field of the page of an objective for a change that was to be made at once, and
@@ -232,7 +228,7 @@ func taskPanelOf(f forms, p *opt.Plan, t *opt.Task, course *shown.Course) (*task
 	case t.State == opt.TaskWorking && t.Said != "":
 		out.Note = shorten(a2a.Visible(t.Said), 200)
 	case t.Gate == nil:
-		out.Note = reasonText(t.Reason)
+		out.Note = shown.ReasonText(t.Reason)
 	}
 	if len(t.Input) > 0 {
 		out.Input = beginningText(a2a.Visible(a2a.DataText(t.Input)), mostShown)

@@ -263,9 +263,7 @@ func TestChange_invalid(t *testing.T) {
 	}
 	old := b.get(path)
 	for _, broken := range []url.Values{{}, {"do": {"pause"}}, {"do": {"pause"}, "key": {"k"}, "revision": {"x"}}, {"do": {"nothing"}, "key": {"k"}, "revision": {"1"}}} {
-		if got := b.post(path, broken); got.status != http.StatusBadRequest {
-			t.Errorf("%v: %d", broken, got.status)
-		}
+		b.post(path, broken).shows(t, http.StatusBadRequest)
 	}
 	if after := s.world.Objective(id); after.Revision != 1 {
 		t.Errorf("%s is at revision %d", old.path, after.Revision)
@@ -287,9 +285,7 @@ func TestFork(t *testing.T) {
 	fork.wants(t, "This is the fork.", "Fork of", "side by side")
 	side := b.get(regexp.MustCompile(`/console/objectives/[^"]*/compare\?with=[^"]*`).FindString(fork.html))
 	side.wants(t, "Side by side", "P / A", "working, 0")
-	if got := s.signedIn(t, "other/eve").get(side.path); got.status != http.StatusNotFound {
-		t.Errorf("another tenant: %d %s", got.status, got.text)
-	}
+	s.signedIn(t, "other/eve").get(side.path).shows(t, http.StatusNotFound)
 }
 
 // A page offers what the scopes of the caller allow, and nothing else; a form that was not
@@ -331,12 +327,8 @@ func TestChange_scopes(t *testing.T) {
 	for _, form := range []string{"change", "text", "replan", "fork", "add-plan", "p1-change"} {
 		f, _ := full.form(t, form)
 		f.values.Set("do", f.dos[0])
-		if got := reader.post(f.action, f.values); got.status != http.StatusForbidden {
-			t.Errorf("%s by a reader: %d %s", form, got.status, got.text)
-		}
-		if got := s.signedIn(t, "other/eve").post(f.action, f.values); got.status != http.StatusNotFound {
-			t.Errorf("%s by another tenant: %d %s", form, got.status, got.text)
-		}
+		reader.post(f.action, f.values).shows(t, http.StatusForbidden)
+		s.signedIn(t, "other/eve").post(f.action, f.values).shows(t, http.StatusNotFound)
 	}
 	if o := s.world.Objective(id); o.Revision != 1 {
 		t.Errorf("the objective is at revision %d", o.Revision)
@@ -473,9 +465,7 @@ func TestChange_refusedPage(t *testing.T) {
 			if strings.HasPrefix(to, "#") || strings.HasPrefix(to, "http") {
 				continue
 			}
-			if got := b.get(strings.TrimPrefix(resolve(t, p.path, to), s.URL)); got.status != http.StatusOK {
-				t.Errorf("%s: the link to %s leads to %d", name, to, got.status)
-			}
+			b.get(strings.TrimPrefix(resolve(t, p.path, to), s.URL)).shows(t, http.StatusOK)
 		}
 		if tasks == 0 {
 			t.Errorf("%s: no link leads to a task", name)

@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"longhaul/a2a"
 	"longhaul/api/call"
 	"longhaul/api/work"
 	"longhaul/opt"
@@ -58,9 +57,9 @@ func phases(o *opt.Objective, p *opt.Plan, t *opt.Task) []string {
 	return append(all, map[bool]string{true: "begun", false: "fresh"}[begun])
 }
 
-// buttons are those that pages know, by what they are about.
+// buttons are those that pages know, by how the ids begin of what they are about.
 var buttons = map[string][]button{
-	"objective": {
+	"obj": {
 		{Do: "retry", Label: "Retry", Hint: "A new attempt begins. Plans that were completed stay completed.", to: string(opt.ObjectiveSubmitted), when: "ended"},
 		{Do: "retry-planned", Label: "Retry with new plans", Hint: "A new attempt begins with new plans.", Danger: true, to: string(opt.ObjectivePlanning), when: "ended"},
 		{Do: "resume", Label: "Resume", to: string(opt.ObjectiveWorking), when: "begun"},
@@ -89,15 +88,22 @@ var buttons = map[string][]button{
 	},
 }
 
-// command returns the change that b asks for, of the objective, or of the plan or task with an id.
-func (b button) command(plan, task string) opt.Command {
-	cmd := opt.Command{Kind: opt.UpdateObjective, PlanID: plan, TaskID: task, Status: b.to}
+// buttonsOf returns those about the objective, the plan or the task with an id.
+func buttonsOf(id string) []button {
+	kind, _, _ := strings.Cut(id, "-")
+	return buttons[kind]
+}
+
+// command returns the change that b asks for, of the objective, the plan or the task with an id.
+func (b button) command(id string) opt.Command {
+	ref, _ := opt.ParseID(id)
+	cmd := opt.Command{Kind: opt.UpdateObjective, PlanID: ref.PlanID, TaskID: ref.TaskID, Status: b.to}
 	switch {
-	case task != "" && b.to == "":
+	case ref.TaskID != "" && b.to == "":
 		cmd.Kind = opt.CancelTask
-	case task != "":
+	case ref.TaskID != "":
 		cmd.Kind = opt.MoveTask
-	case plan != "":
+	case ref.PlanID != "":
 		cmd.Kind = opt.UpdatePlan
 	}
 	return cmd
@@ -140,18 +146,18 @@ func latestOf(o *opt.Objective) (at int64) {
 // caller allow.
 func (f forms) state(p *opt.Plan, t *opt.Task) changeForm {
 	var out changeForm
-	what, plan, task := "objective", "", ""
+	id := f.o.ID
 	switch {
 	case t != nil:
-		out, what, plan, task = f.form("task-change", "/tasks/"+taskKey(t)), "task", p.ID, t.ID
+		id, out = t.ID, f.form("task-change", "/tasks/"+keyOf(t.ID))
 	case p != nil:
-		out, what, plan = f.form("p"+planKey(p)+"-change", "/plans/"+planKey(p)), "plan", p.ID
+		id, out = p.ID, f.form("p"+keyOf(p.ID)+"-change", "/plans/"+keyOf(p.ID))
 	default:
 		out = f.form("change", "")
 	}
 	in := phases(f.o, p, t)
-	for _, b := range buttons[what] {
-		if slices.Contains(in, b.when) && f.allows(b.command(plan, task)) {
+	for _, b := range buttonsOf(id) {
+		if slices.Contains(in, b.when) && f.allows(b.command(id)) {
 			out.Buttons = append(out.Buttons, b)
 		}
 	}
@@ -214,9 +220,9 @@ func (o offers) Choices(plans []*opt.Plan) (out []planChoice) {
 	for i, plan := range plans {
 		chosen := i == len(plans)-1
 		if form.Open {
-			chosen = slices.Contains(form.Values["after"], planKey(plan))
+			chosen = slices.Contains(form.Values["after"], keyOf(plan.ID))
 		}
-		out = append(out, planChoice{planKey(plan), shorten(a2a.Visible(plan.Name), titleLetters), chosen})
+		out = append(out, planChoice{keyOf(plan.ID), nameText(plan.Name), chosen})
 	}
 	return out
 }
@@ -224,7 +230,6 @@ func (o offers) Choices(plans []*opt.Plan) (out []planChoice) {
 // addResult adds to a page what a form has done, or why it was refused.
 func addResult(v *visit, out view, refused *change) view {
 	if refused != nil {
-		v.retryAfter(refused.fault)
 		p := problemOf(refused.fault)
 		out.Status, out.Problem = p.Status, refusalText(refused.fault, p)
 		if refused.reused {
@@ -258,8 +263,6 @@ func refusalText(f *call.Fault, p problem) string {
 			". Nothing was changed. The page shows the present state and what you wrote: look at it, and send the form again."
 	case f.Kind == call.Unavailable:
 		return "It is not known whether the change was made. Send the form again: it is made once at most."
-	case p.Status == http.StatusConflict:
-		return f.Message + ". Nothing was changed. The page shows the present state."
 	}
 	return p.Text + " Nothing was changed."
 }

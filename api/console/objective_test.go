@@ -46,6 +46,15 @@ func (p page) wants(t *testing.T, texts ...string) {
 	}
 }
 
+// shows is wants of a page with a status.
+func (p page) shows(t *testing.T, status int, texts ...string) {
+	t.Helper()
+	if p.status != status {
+		t.Errorf("%s: %d, want %d: %s", p.path, p.status, status, p.text)
+	}
+	p.wants(t, texts...)
+}
+
 func TestObjective(t *testing.T) {
 	s, id := planned(t,
 		opt.PlanSpec{Name: "Gather", Description: "From everywhere.", Tasks: []opt.TaskSpec{
@@ -74,19 +83,13 @@ func TestObjective(t *testing.T) {
 			t.Errorf("%q has no link to its workflow", path)
 		}
 	}
-	if again := b.get("/console/objectives/"+id, "If-None-Match", p.header.Get("ETag")); again.status != http.StatusNotModified {
-		t.Errorf("the same page again: %d, want 304", again.status)
-	}
+	b.get("/console/objectives/"+id, "If-None-Match", p.header.Get("ETag")).shows(t, http.StatusNotModified)
 	s.signedIn(t, "other/eve").get("/console/objectives/"+id).wants(t, "Not found", "!Gather")
 	for _, path := range []string{"?task=1-0", "/timeline"} {
-		if got := s.signedIn(t, "other/eve").get("/console/objectives/" + id + path); got.status != http.StatusNotFound {
-			t.Errorf("%s of another tenant: %d", path, got.status)
-		}
+		s.signedIn(t, "other/eve").get("/console/objectives/"+id+path).shows(t, http.StatusNotFound)
 	}
 	for _, path := range []string{"/console/objectives/x", "/console/objectives/" + id + "?task=9-9", "/console/objectives/" + strings.Repeat("x", 300)} {
-		if got := b.get(path); got.status != http.StatusNotFound {
-			t.Errorf("%s: %d, want 404", path, got.status)
-		}
+		b.get(path).shows(t, http.StatusNotFound)
 	}
 }
 
@@ -254,12 +257,8 @@ func TestArtifacts(t *testing.T) {
 		if got.html != want.content || got.header.Get("Content-Type") != want.kind || got.header.Get("Content-Disposition") != "attachment; filename="+want.name {
 			t.Errorf("part %d: %d %v", i, got.status, got.header)
 		}
-		if got := s.signedIn(t, "other/eve").get(path); got.status != http.StatusNotFound {
-			t.Errorf("part %d for another tenant: %d", i, got.status)
-		}
-		if got := b.get(strings.ReplaceAll(path, "part=", "part=9")); got.status != http.StatusNotFound {
-			t.Errorf("a part that is not there: %d", got.status)
-		}
+		s.signedIn(t, "other/eve").get(path).shows(t, http.StatusNotFound)
+		b.get(strings.ReplaceAll(path, "part=", "part=9")).shows(t, http.StatusNotFound)
 	}
 }
 
@@ -307,9 +306,7 @@ func TestTimeline(t *testing.T) {
 	if seen < 150 || pages < 3 || last != 1 {
 		t.Errorf("%d events on %d pages, down to %d", seen, pages, last)
 	}
-	if got := b.get("/console/objectives/" + id + "/timeline?page=x"); got.status != http.StatusBadRequest {
-		t.Errorf("a wrong page token: %d", got.status)
-	}
+	b.get("/console/objectives/"+id+"/timeline?page=x").shows(t, http.StatusBadRequest)
 }
 
 // The largest objective has a page of a limited size. The log has the time.

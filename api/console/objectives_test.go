@@ -116,9 +116,7 @@ func TestObjectives_listsAndFilters(t *testing.T) {
 		}
 	}
 	for _, query := range []string{"status=done", "from=yesterday", "to=2026-02-30", "page=x", "text=" + strings.Repeat("x", 2000)} {
-		if p := b.get("/console/objectives?" + query); p.status != http.StatusBadRequest {
-			t.Errorf("%.30s: %d, want 400", query, p.status)
-		}
+		b.get("/console/objectives?"+query).shows(t, http.StatusBadRequest)
 	}
 	if href := regexp.MustCompile(`href="([^"]*planner=[^"]*)"`).FindStringSubmatch(all.html); href == nil || rows(b.get(html.UnescapeString(href[1]))) != "Approve the report" {
 		t.Errorf("the link to those of the same planner is %v", href)
@@ -159,19 +157,13 @@ func TestObjectives_needScopes(t *testing.T) {
 		if p := reader.get(path); p.status != http.StatusOK || strings.Contains(p.html, `href="/console/new"`) {
 			t.Errorf("%s for a reader: %d %s", path, p.status, p.text)
 		}
-		if p := starter.get(path); p.status != http.StatusForbidden {
-			t.Errorf("%s without the scope to read: %d", path, p.status)
-		}
+		starter.get(path).shows(t, http.StatusForbidden)
 	}
-	if p := reader.get("/console/new"); p.status != http.StatusForbidden {
-		t.Errorf("the form for new objectives, for a reader: %d", p.status)
-	}
+	reader.get("/console/new").shows(t, http.StatusForbidden)
 	if p := reader.post("/console/new/start", url.Values{"text": {"Go"}}); p.status != http.StatusForbidden || len(s.world.Openings()) != 0 {
 		t.Errorf("a new objective of a reader: %d", p.status)
 	}
-	if p := starter.get("/console/new"); p.status != http.StatusOK {
-		t.Errorf("the form for new objectives: %d", p.status)
-	}
+	starter.get("/console/new").shows(t, http.StatusOK)
 }
 
 // hostile are texts that a page shows and does not obey.
@@ -214,12 +206,8 @@ func TestObjectives_load(t *testing.T) {
 			t.Errorf("%s: %d, %d bytes", path, p.status, len(p.html))
 		}
 	}
-	if p := b.get("/console/objectives"); !strings.Contains(p.text, "10060 objectives") {
-		t.Errorf("the total is not right: %.300s", p.text)
-	}
-	if p := b.get("/console/objectives?text=objective"); !strings.Contains(p.text, "1000 or more objectives") {
-		t.Errorf("the total of the search is not right: %.300s", p.text)
-	}
+	b.get("/console/objectives").wants(t, "10060 objectives")
+	b.get("/console/objectives?text=objective").wants(t, "1000 or more objectives")
 }
 
 // fill records objectives that wait to be started.

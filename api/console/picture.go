@@ -116,7 +116,7 @@ func pictureOf(o *opt.Objective, c *shown.Course, at spot, now a2a.Time) *pictur
 
 // beginOf returns when the task with a key has begun, 0 for none.
 func beginOf(o *opt.Objective, c *shown.Course, key string) int64 {
-	if _, t := taskAt(o, key); t != nil && len(c.Tasks[t.ID]) > 0 {
+	if _, t := taskOf(o, idOf(o.ID, key)); t != nil && len(c.Tasks[t.ID]) > 0 {
 		return c.Tasks[t.ID][0].From.Millis()
 	}
 	return 0

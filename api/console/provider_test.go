@@ -238,9 +238,7 @@ func TestProvider_down(t *testing.T) {
 	}
 	down(true)
 	l.world.Advance(44 * time.Second)
-	if got := b.get("/console/inbox"); got.status != http.StatusServiceUnavailable {
-		t.Errorf("after its token has expired: %d %s", got.status, got.text)
-	}
+	b.get("/console/inbox").shows(t, http.StatusServiceUnavailable)
 	if got := l.careful(t).get("/console/oidc/sign-in"); got.status != http.StatusSeeOther {
 		t.Errorf("to a provider that is known: %d", got.status)
 	}
@@ -284,9 +282,7 @@ func TestProvider_noRefresh(t *testing.T) {
 func TestProvider_misconfigured(t *testing.T) {
 	l, _ := beginProvider(t, func(_ *identity.Tokens, c *identity.Client) { c.Secret = "wrong" })
 	b := l.careful(t)
-	if p := b.get(b.leave("/console/inbox")); !strings.Contains(p.text, "invalid_client") || !strings.Contains(p.text, "compare its settings for the client") {
-		t.Errorf("with a wrong secret: %d %s", p.status, p.text)
-	}
+	b.get(b.leave("/console/inbox")).wants(t, "invalid_client", "compare its settings for the client")
 }
 
 // Signing out ends the session at the provider, too, if clients can do that.

@@ -42,9 +42,7 @@ func TestObjective_otherIDs(t *testing.T) {
 			t.Errorf("%s leads to %s: %d", from, at, p.status)
 		}
 	}
-	if p := b.get("/console/objectives/" + id + "~"); p.status != http.StatusNotFound {
-		t.Errorf("a broken id: %d", p.status)
-	}
+	b.get("/console/objectives/"+id+"~").shows(t, http.StatusNotFound)
 }
 
 // A page that does not exist leads on, for callers who are signed in.

@@ -182,9 +182,7 @@ func TestSession_expires(t *testing.T) {
 	if !b.ended(t) {
 		t.Error("after 12 hours the session works, or the page does not say that it has ended")
 	}
-	if p := b.get("/console/inbox"); strings.Contains(p.text, "ended") {
-		t.Error("the page says a second time that the session has ended")
-	}
+	b.get("/console/inbox").wants(t, "!ended")
 }
 
 // Each sign-in has a new secret, and closes the session that the browser had.
@@ -264,9 +262,7 @@ func TestSignIn_flood(t *testing.T) {
 	if tries != 101 || !strings.Contains(p.text, "Too many wrong keys") {
 		t.Errorf("after %d tries: %d %s", tries, p.status, p.text)
 	}
-	if p := b.post("/console/sign-in", url.Values{"key": {good}}); p.status != http.StatusOK {
-		t.Errorf("a right key from there: %d, want 200", p.status)
-	}
+	b.post("/console/sign-in", url.Values{"key": {good}}).shows(t, http.StatusOK)
 }
 
 // The cookie of a session is a credential for the pages alone.
@@ -285,9 +281,7 @@ func TestSession_onlyForPages(t *testing.T) {
 		{http.MethodGet, "/tasks", ""},
 		{http.MethodGet, "/v1/runs/x", ""},
 	} {
-		if p := b.do(to.verb, to.path, to.body, "Cookie", cookie, "A2A-Version", "1.0", "Content-Type", "application/json"); p.status != http.StatusUnauthorized {
-			t.Errorf("%s %s with the cookie: %d, want 401: %s", to.verb, to.path, p.status, p.html)
-		}
+		b.do(to.verb, to.path, to.body, "Cookie", cookie, "A2A-Version", "1.0", "Content-Type", "application/json").shows(t, http.StatusUnauthorized)
 	}
 }
 
@@ -385,9 +379,7 @@ func TestConsole_certificate(t *testing.T) {
 func TestSignIn_noKeys(t *testing.T) {
 	s := begin(t, nil, func(c *console.Config) { c.NoKeys = true })
 	b := s.careful(t)
-	if p := b.get("/console/sign-in"); strings.Contains(p.text, "API key") {
-		t.Errorf("the page asks for a key: %s", p.text)
-	}
+	b.get("/console/sign-in").wants(t, "!API key")
 	b.post("/console/sign-in", url.Values{"key": {"acme/ann"}})
 	if len(s.sessions.list) != 0 {
 		t.Error("a key opened a session")

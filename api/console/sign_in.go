@@ -103,7 +103,7 @@ func finishProvider(v *visit) (view, error) {
 // attemptOf returns the attempt that the browser keeps; ok is false if it keeps none that is
 // valid.
 func attemptOf(v *visit) (a attempt, ok bool) {
-	sealed, err := base64.RawURLEncoding.DecodeString(v.credentials.cookie(v.r, signInCookie))
+	sealed, err := base64.RawURLEncoding.DecodeString(v.cookie(v.r, signInCookie))
 	if err != nil || len(sealed) == 0 {
 		return a, false
 	}
@@ -155,7 +155,7 @@ func signOut(v *visit) (view, error) {
 	if v.cfg.Sessions == nil {
 		return view{Location: signInPath}, nil
 	}
-	s, err := v.cfg.Sessions.Session(v.r.Context(), sessionID(v.credentials.cookie(v.r, sessionCookie)), v.cfg.Now())
+	s, err := v.cfg.Sessions.Session(v.r.Context(), sessionID(v.cookie(v.r, sessionCookie)), v.cfg.Now())
 	if err != nil && !errors.Is(err, opt.ErrUnknown) {
 		return view{}, err
 	}

@@ -30,7 +30,6 @@ type startForm struct {
 	Skills  []card.Skill
 	Preview *message.Preview // nil before it was asked for
 	Tree    *tree
-	Answer  string // of the agent, in the preview
 
 	Rehearsed bool             // it was asked for
 	Rehearsal *rehearse.Report // nil if the plan is not known
@@ -144,10 +143,8 @@ func (v *visit) preview() (startForm, message.SendParams, error) {
 		return f, p, err
 	}
 	f.Preview, f.Seen = &seen, digestOfPreview(seen)
-	if seen.Answer != nil {
-		f.Answer = seen.Answer.Text()
-	} else {
-		f.Tree = treeOf(seen.Objective, anchors{}, nil)
+	if seen.Answer == nil {
+		f.Tree = treeOf(seen.Objective, func(key string) string { return "#at" + key }, nil)
 	}
 	return f, p, nil
 }
@@ -187,7 +184,7 @@ func start(v *visit) (view, error) {
 		return v.startRefused(f, err)
 	}
 	if sent.Task == nil { // nothing has begun: the agent has answered
-		f.Preview, f.Answer = &message.Preview{Answer: sent.Message}, sent.Message.Text()
+		f.Preview = &message.Preview{Answer: sent.Message}
 		return v.startView(f), nil
 	}
 	id := sent.Task.ID

@@ -55,21 +55,9 @@ type treeTask struct {
 	After                  string // their keys, if so
 }
 
-// A treeLinks returns the addresses to which the blocks of a drawing lead, by their keys.
-type treeLinks interface {
-	ToPlan(key string) string
-	ToTask(key string) string
-}
-
-// anchors lead to the parts of a page about plans and tasks.
-type anchors struct{}
-
-func (anchors) ToPlan(key string) string { return "#p" + key }
-func (anchors) ToTask(key string) string { return "#t" + key }
-
-// treeOf returns the drawing of the plans of o, nil if it has none. was is o before the changes
+// treeOf returns the drawing of the plans of o, nil if it has none, whose blocks lead where to says by their keys. was is o before the changes
 // of a draft, nil without one.
-func treeOf(o *opt.Objective, to treeLinks, was *opt.Objective) *tree {
+func treeOf(o *opt.Objective, to func(key string) string, was *opt.Objective) *tree {
 	if len(o.Plans) == 0 {
 		return nil
 	}
@@ -96,16 +84,16 @@ func treeOf(o *opt.Objective, to treeLinks, was *opt.Objective) *tree {
 
 // drawPlan returns the drawing of a plan in its block. In a draft, where was is the plan before its changes, it shows
 // which lines were not there, and where tasks can be put between others.
-func drawPlan(p *opt.Plan, b block, inner drawing, to treeLinks, was *opt.Plan) treePlan {
+func drawPlan(p *opt.Plan, b block, inner drawing, to func(key string) string, was *opt.Plan) treePlan {
 	out := treePlan{treeTask: drawBlock(b, p.Name, (b.W-40)/8, shown.LookOfPlan(p), p.Optional())}
-	out.Key, out.Path = planKey(p), to.ToPlan(planKey(p))
+	out.Key, out.Path = keyOf(p.ID), to(keyOf(p.ID))
 	x, y := b.X+(b.W-inner.W)/2, b.Y+planHead
 	out.Lines, out.Fresh = inner.paths(x, y, func(from, to int) bool {
 		return was == nil || max(from, to) < len(was.Tasks) && slices.Contains(was.Before(was.Tasks[to]), was.Tasks[from])
 	})
 	for i, t := range p.Tasks {
 		drawn := drawBlock(inner.Blocks[i].moved(x, y), t.Name, taskLetters, shown.LookOfTask(t.State), t.Optional())
-		drawn.Key, drawn.Path = taskKey(t), to.ToTask(taskKey(t))
+		drawn.Key, drawn.Path = keyOf(t.ID), to(keyOf(t.ID))
 		out.Tasks = append(out.Tasks, drawn)
 	}
 	for i, ends := range inner.Ends {

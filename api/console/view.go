@@ -84,52 +84,50 @@ func (v views) execute(w io.Writer, f frame) error {
 // functions are the functions of the templates.
 func functions(a assets) template.FuncMap {
 	return template.FuncMap{
-		"asset":       a.url,
-		"time":        timeOf,
-		"state":       shown.LookOfTask[string],
-		"lookOf":      shown.LookOf,
-		"planner":     func(o *opt.Objective) string { p, _ := o.Metadata.String(opt.KeyPlanner); return p },
-		"look":        shown.LookOfTask[opt.TaskState],
-		"planLook":    shown.LookOfPlan,
-		"stageReason": stageReason,
-		"within":      func(path, section string) bool { return path == section || strings.HasPrefix(path, section+"/") },
-		"console":     func(path string) string { return Path + path },
-		"visible":     a2a.Visible,
-		"shorten":     shorten,
-		"excerpt":     beginningText,
-		"grouped":     opt.Grouped,
-		"used":        wire.UsageOf,
-		"took":        func(seconds float64) string { return durationText(int64(1000 * seconds)) },
-		"reason":      func(reason string) string { return reasons[reason] }, // "" for one that the console does not know
-		"taskKey":     keyOfTask,
-		"planKey":     planKey,
-		"page":        pageOf,
-		"width":       func(share float64) int { return int(100 * min(1, share)) },
-		"task":        taskPath,
-		"inbox":       gatePath,
-		"standing":    newStandingPath,
-		"since":       sinceText,
-		"percent":     func(share float64) string { return fmt.Sprintf("%.0f%%", 100*share) },
-		"askedOf":     askedOf,
-		"ahead":       gateform.Ahead,
-		"taken":       func(step opt.StepKind) string { return stepsTaken[step] },
-		"question":    questionOf,
-		"closed":      closedText,
-		"timed":       func(d opt.Decision) bool { return d.DecidedBy == opt.ByTimer },
-		"counts":      countsText,
-		"said":        func(answer json.RawMessage) string { return shownText(a2a.DataText(answer)) },
-		"times":       func(r rehearse.Range[time.Duration]) string { return r.Text(sinceText) },
-		"costs":       func(r rehearse.Range[opt.Money]) string { return r.Text(opt.Money.String) },
-		"states":      func() []shown.Kind { return shown.Kinds },
-		"statuses":    func() []opt.ObjectiveStatus { return opt.ObjectiveStatuses },
-		"statusLook":  lookOfStatus,
-		"playbook":    func(planner string) string { return strings.TrimPrefix(planner, "playbook ") },
-		"part":        func(n, of int) int { return 100 * n / max(1, of) },
-		"sum":         func(a, b int) int { return a + b },
-		"gate":        func(g *opt.Gate) string { return shorten(a2a.Visible(titleOfGate(g)), titleLetters) },
-		"titled":      gateTitle,
-		"gist":        gistOf,
-		"people":      peopleText,
+		"asset":      a.url,
+		"state":      shown.LookOfTask[string],
+		"lookOf":     shown.LookOf,
+		"planner":    func(o *opt.Objective) string { p, _ := o.Metadata.String(opt.KeyPlanner); return p },
+		"look":       shown.LookOfTask[opt.TaskState],
+		"planLook":   shown.LookOfPlan,
+		"within":     func(path, section string) bool { return path == section || strings.HasPrefix(path, section+"/") },
+		"console":    func(path string) string { return Path + path },
+		"visible":    a2a.Visible,
+		"name":       nameText,
+		"quoted":     quoted,
+		"shorten":    shorten,
+		"excerpt":    beginningText,
+		"grouped":    opt.Grouped,
+		"used":       wire.UsageOf,
+		"took":       func(seconds float64) string { return durationText(int64(1000 * seconds)) },
+		"reason":     shown.KnownReason,
+		"key":        keyOf,
+		"page":       pageOf,
+		"width":      func(share float64) int { return int(100 * min(1, share)) },
+		"inbox":      gatePath,
+		"standing":   newStandingPath,
+		"since":      sinceText,
+		"percent":    func(share float64) string { return fmt.Sprintf("%.0f%%", 100*share) },
+		"askedOf":    askedOf,
+		"ahead":      gateform.Ahead,
+		"taken":      func(step opt.StepKind) string { return stepsTaken[step] },
+		"question":   questionOf,
+		"closed":     closedText,
+		"timed":      func(d opt.Decision) bool { return d.DecidedBy == opt.ByTimer },
+		"counts":     countsText,
+		"said":       func(answer json.RawMessage) string { return shownText(a2a.DataText(answer)) },
+		"times":      func(r rehearse.Range[time.Duration]) string { return r.Text(sinceText) },
+		"costs":      func(r rehearse.Range[opt.Money]) string { return r.Text(opt.Money.String) },
+		"states":     func() []shown.Kind { return shown.Kinds },
+		"statuses":   func() []opt.ObjectiveStatus { return opt.ObjectiveStatuses },
+		"statusLook": lookOfStatus,
+		"playbook":   func(planner string) string { return strings.TrimPrefix(planner, "playbook ") },
+		"part":       func(n, of int) int { return 100 * n / max(1, of) },
+		"sum":        func(a, b int) int { return a + b },
+		"gate":       func(g *opt.Gate) string { return nameText(titleOfGate(g)) },
+		"titled":     gateTitle,
+		"gist":       gistOf,
+		"people":     peopleText,
 	}
 }
 
@@ -146,19 +144,7 @@ func askedOf(a rehearse.Ask) string {
 	if a.Step == opt.Remind || a.Step == opt.Expire {
 		return ""
 	}
-	return cmp.Or(respondersText(a.Of), "everyone")
-}
-
-// A shownTime is a time for the template _time, which the script shows in the time zone
-// of the reader.
-type shownTime struct{ Machine, People, Exact string }
-
-func timeOf(t a2a.Time) shownTime {
-	if t.IsZero() {
-		return shownTime{}
-	}
-	at := time.UnixMilli(t.Millis()).UTC()
-	return shownTime{at.Format(time.RFC3339), at.Format("2 Jan 2006, 15:04 UTC"), at.Format("2 Jan 2006, 15:04:05 UTC")}
+	return cmp.Or(shown.Who(a.Of), "everyone")
 }
 
 // eventsOf returns the id of the task whose events report the changes of o, "" if o has

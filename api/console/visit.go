@@ -2,6 +2,7 @@ package console
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"net/http"
@@ -40,7 +41,7 @@ const refreshHeader = "X-Console-Refresh"
 // request itself. Calls of the console know the extension. A session whose credential is
 // refused is closed: a page that is left open does not send the credential again and again.
 func (v *visit) authenticate() (call.Caller, error) {
-	r, err := v.credentials.withSession(v.r)
+	r, err := v.withSession(v.r)
 	if err != nil {
 		return call.Caller{}, err
 	}
@@ -90,8 +91,33 @@ func (v violations) err() error {
 	return call.Invalid(v...)
 }
 
-// field returns a field of the form.
-func (v *visit) field(name string) string { return v.r.PostForm.Get(name) }
+// field returns a field of the form, and trimmed one without the space around it.
+func (v *visit) field(name string) string   { return v.r.PostForm.Get(name) }
+func (v *visit) trimmed(name string) string { return strings.TrimSpace(v.field(name)) }
+
+// submit makes what a form asks for, and leads to the address that apply returns. If that is refused, again returns
+// the page with the form and what was written in it, for callers who may read it. A page without a status or a
+// problem gets those of the fault.
+func (v *visit) submit(apply func() (to string, err error), again func(*call.Fault) (view, error)) (view, error) {
+	to := ""
+	fault := v.cfg.Service.Guard(v.call, func() (err error) {
+		to, err = apply()
+		return err
+	})
+	switch {
+	case fault == nil:
+		return view{Location: to}, nil
+	case !v.has(call.ReadRuns):
+		return view{}, fault
+	}
+	out, err := again(fault)
+	if err != nil {
+		return view{}, fault
+	}
+	p := problemOf(fault)
+	out.Status, out.Problem = cmp.Or(out.Status, p.Status), cmp.Or(out.Problem, p.Text)
+	return out, fault
+}
 
 // refusal returns the page that says why a request was refused.
 func (v *visit) refusal(f *call.Fault) view {

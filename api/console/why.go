@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"longhaul/a2a"
-	"longhaul/api/read"
 	"longhaul/opt"
 	"longhaul/opt/shown"
 )
@@ -53,7 +52,7 @@ func whyOf(v *visit, o *opt.Objective, c *shown.Course, position int) (why, erro
 	case o.Reason == opt.NothingToDo:
 		return why{Before: "It has no open plan. People who may change it can add one."}, nil
 	}
-	return why{Before: reasonText(o.Reason)}, nil
+	return why{Before: shown.ReasonText(o.Reason)}, nil
 }
 
 // whyAsked returns the oldest question that waits for people.
@@ -67,7 +66,7 @@ func whyAsked(o *opt.Objective) (w why, ok bool) {
 	}
 	first := slices.MinFunc(all, func(a, b *opt.Gate) int { return a.RequestedAt.Time().Compare(b.RequestedAt.Time()) })
 	return why{
-		Before: "Waits for " + peopleText(first) + ":", Link: shorten(a2a.Visible(titleOfGate(first)), titleLetters), Path: gatePath(first.ID),
+		Before: "Waits for " + peopleText(first) + ":", Link: nameText(titleOfGate(first)), Path: gatePath(first.ID),
 		After: others(len(all), "more question"), Did: "asked", Since: first.RequestedAt,
 	}, true
 }
@@ -117,21 +116,21 @@ func whyWorks(o *opt.Objective, c *shown.Course) (w why, ok bool) {
 	case len(works) > 0:
 		t := slices.MinFunc(works, func(a, b *opt.Task) int { return begun(a).Time().Compare(begun(b).Time()) })
 		w = why{Before: "Works on", After: others(len(works), "other task"), Did: "begun", Since: begun(t), last: c.Tasks[t.ID]}
-		return w.linked(o, t), true
+		return w.linked(t), true
 	case len(held) > 0:
 		text := "A quota is used up."
 		if spans := c.Tasks[held[0].ID]; len(spans) > 0 {
 			text = cmp.Or(spans[len(spans)-1].Text, text)
 		}
 		w = why{Before: shorten(a2a.Visible(text), 300) + " This holds back", After: others(len(held), "other task")}
-		return w.linked(o, held[0]), true
+		return w.linked(held[0]), true
 	}
 	return w, false
 }
 
-// linked returns w with a link to a task of o.
-func (w why) linked(o *opt.Objective, t *opt.Task) why {
-	w.Link, w.Path = shorten(a2a.Visible(t.Name), titleLetters), taskPath(o.ID, taskKey(t))
+// linked returns w with a link to a task.
+func (w why) linked(t *opt.Task) why {
+	w.Link, w.Path = nameText(t.Name), pageOf(t.ID)
 	return w
 }
 
@@ -143,7 +142,7 @@ func whyEnded(o *opt.Objective) why {
 	for _, p := range o.Plans {
 		for _, t := range p.Tasks {
 			if t.Broken() && t.Failure != "" {
-				return why{Before: "It failed at", After: shorten(a2a.Visible(t.Failure), 300)}.linked(o, t)
+				return why{Before: "It failed at", After: shorten(a2a.Visible(t.Failure), 300)}.linked(t)
 			}
 		}
 	}
@@ -153,12 +152,10 @@ func whyEnded(o *opt.Objective) why {
 // whyQueued returns which objective has the turn in the context.
 func whyQueued(v *visit, o *opt.Objective, position int) (why, error) {
 	w := why{Before: fmt.Sprintf("Waits for its turn in its context, at place %d. It begins when those before it have ended:", position), Did: "queued", Since: o.QueuedAt}
-	page, err := v.cfg.Service.Objectives.ListObjectives(v.r.Context(), v.call, read.ListObjectivesParams{Filter: shown.ObjectiveSearch{
-		ObjectiveFilter: shown.ObjectiveFilter{Limit: objectivesSize}, ContextID: o.ContextID,
-	}})
+	page, err := v.list(shown.ObjectiveSearch{ObjectiveFilter: shown.ObjectiveFilter{Limit: objectivesSize}, ContextID: o.ContextID})
 	for _, other := range page.Objectives {
 		if other.ID != o.ID && !other.Status.Ended() && other.QueuedAt.IsZero() {
-			w.Link, w.Path = shorten(a2a.Visible(other.Name), titleLetters), objectivePath(other.ID)
+			w.Link, w.Path = nameText(other.Name), objectivePath(other.ID)
 			w.After = "of " + shorten(a2a.Visible(other.Principal), 40)
 		}
 	}
