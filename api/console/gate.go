@@ -22,10 +22,9 @@ import (
 type gatePage struct {
 	*opt.Gate
 	gate.ShownInterrupt
-	List       questions // beside the page
-	After      string    // id of the gate that comes after an answer, "" for none
-	Asked      string    // the title with its line breaks, "" if the one in a line has all of it
-	Who        string    // who may answer, "" for everyone
+	In         *inbox // the list beside the page
+	Asked      string // the title with its line breaks, "" if the one in a line has all of it
+	Who        string // who may answer, "" for everyone
 	Follow     follow
 	Remark     string       // with which the object was sent back last
 	Changes    []comparison // with the object that was sent back, part by part
@@ -53,18 +52,18 @@ func showGate(v *visit) (view, error) {
 // gateView returns the page of a gate beside the list of a query. w has the input of a form that was
 // refused.
 func gateView(v *visit, s gate.ShownInterrupt, list url.Values, w written) (view, error) {
-	in, err := readInbox(v, questionsOf(v, list))
-	if err != nil {
+	in := inboxOf(v, list)
+	in.Chosen = true
+	if err := in.read(v); err != nil {
 		return view{}, err
 	}
-	in.Chosen = true
-	return besideList(v, in, s, w), nil
+	return in.beside(v, s, w), nil
 }
 
-// besideList returns the page of a list with a gate beside it.
-func besideList(v *visit, in inbox, s gate.ShownInterrupt, w written) view {
+// beside returns the page of the list with a gate beside it.
+func (in inbox) beside(v *visit, s gate.ShownInterrupt, w written) view {
 	in.Gate = gatePageOf(v, s, w)
-	in.Gate.List, in.Gate.After = in.questions, in.after(s.Gate.ID)
+	in.Gate.In = &in
 	out := in.view(gateTitle(&s.Gate))
 	if !s.TaskState.Ended() {
 		out.Events = s.TaskID
@@ -121,7 +120,7 @@ func viewerOf(v *visit, path string) *viewer {
 	q := v.r.URL.Query()
 	as, all := q.Get("as"), q.Has("all")
 	to := func(as string, all bool) string {
-		query := questionsOf(v, q)
+		query := inboxOf(v, q)
 		if as == asText || as == asMarkdown {
 			query.Set("as", as)
 		}

@@ -79,7 +79,7 @@ func sentList(v *visit) url.Values {
 // answeredPath returns the page to show after an answer: the list with the next gate, or the same
 // gate while the answer is not judged or decides nothing.
 func answeredPath(v *visit, a gate.Answered) string {
-	l := questionsOf(v, sentList(v))
+	l := inboxOf(v, sentList(v))
 	switch action := v.field("action"); {
 	case a.Pending:
 		return l.At(gatePath(a.ID), storedField, a.MessageID)

@@ -9,7 +9,6 @@ import (
 	"github.com/mattn/go-runewidth"
 
 	"longhaul/a2a"
-	"longhaul/api/gateform"
 	"longhaul/opt"
 	"longhaul/opt/shown"
 )
@@ -107,14 +106,6 @@ func behind(before, text string) string {
 		return ""
 	}
 	return before + text
-}
-
-// closedText returns how a decision has closed its gate.
-func closedText(d opt.Decision) string {
-	if d.DecidedBy == opt.ByTimer && d.Action == "" {
-		return "Closed"
-	}
-	return cmp.Or(gateform.Word(d), string(d.Action), "Closed")
 }
 
 // shownText returns a text of others, cut if it is long.

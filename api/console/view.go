@@ -112,8 +112,6 @@ func functions(a assets) template.FuncMap {
 		"ahead":      gateform.Ahead,
 		"taken":      func(step opt.StepKind) string { return stepsTaken[step] },
 		"question":   questionOf,
-		"closed":     closedText,
-		"timed":      func(d opt.Decision) bool { return d.DecidedBy == opt.ByTimer },
 		"counts":     countsText,
 		"said":       func(answer json.RawMessage) string { return shownText(a2a.DataText(answer)) },
 		"times":      func(r rehearse.Range[time.Duration]) string { return r.Text(sinceText) },
