@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"longhaul/api/console"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -80,9 +81,7 @@ func TestConsole_isNotStored(t *testing.T) {
 			t.Errorf("%s (%d) has Cache-Control: %s", name, got.status, control)
 		}
 	}
-	if same.status != http.StatusNotModified {
-		t.Errorf("the same page again: %d, want 304", same.status)
-	}
+	test.Is(t, "the same page again", http.StatusNotModified, same.status)
 }
 
 func TestConsole_refusesFormsOfOtherOrigins(t *testing.T) {
@@ -110,9 +109,7 @@ func TestConsole_streamsEvents(t *testing.T) {
 	b := s.signedIn(t, "acme/ann")
 	r, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+console.EventsPath+id, nil)
 	w, err := b.http.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	defer func() { _ = w.Body.Close() }()
 	lines := bufio.NewScanner(w.Body)
 	for lines.Scan() {

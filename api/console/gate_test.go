@@ -11,6 +11,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/api/service/servicetest"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/shown"
 )
@@ -166,9 +167,7 @@ func TestGate_clarification(t *testing.T) {
 		`<input type="radio" name="answer-3" value="false" required>`, "as JSON")
 	answers := []string{"action", "answer", "answer-0", "Sailors", "answer-1", "12", "answer-2", "rich", "answer-3", "false", "answer-4", "[1, 2]"}
 	wrong := b.answer(gate, before, answers...)
-	if wrong.status != http.StatusBadRequest {
-		t.Errorf("a wrong answer: %d", wrong.status)
-	}
+	test.Is(t, "a wrong answer", http.StatusBadRequest, wrong.status)
 	contains(t, "the refused form", wrong.text, "the answer to n is not valid: it must be at most 9", "Sailors", "[1, 2]")
 	contains(t, "the refused form", wrong.html, `value="12"`, `<option selected value="rich">`, `value="false" required checked>`)
 	answers[5] = "3"
@@ -186,9 +185,7 @@ func TestGate_secondAnswer(t *testing.T) {
 	annSaw, bobSaw := ann.get("/console/inbox/"+gate), bob.get("/console/inbox/"+gate)
 	ann.answer(gate, annSaw, "action", "accept")
 	p := bob.answer(gate, bobSaw, "action", "reject", "feedback", "A long reason")
-	if p.status != http.StatusConflict {
-		t.Errorf("the second answer: %d", p.status)
-	}
+	test.Is(t, "the second answer", http.StatusConflict, p.status)
 	contains(t, "the second answer", p.text, "Accepted by ann: ", "Your answer was not used.", "What you wrote A long reason", "Accepted by ann")
 	own := ann.answer(gate, annSaw, "action", "reject", "feedback", "Changed my mind")
 	contains(t, "another answer of the first", own.text, "Accepted by ann: ", "Changed my mind")

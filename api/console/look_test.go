@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -51,9 +52,7 @@ func TestStyles_ownClasses(t *testing.T) {
 	of := map[string]string{}
 	for _, sheet := range sheets {
 		text, err := os.ReadFile(sheet)
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		for _, rule := range selectors.FindAllStringSubmatch(string(text), -1) {
 			for class := range strings.SplitSeq(rule[1], ",") {
 				class = strings.TrimSpace(class)

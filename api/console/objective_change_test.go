@@ -14,6 +14,7 @@ import (
 	"golang.org/x/net/html"
 
 	"longhaul/a2a"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -37,9 +38,7 @@ func (s *site) say(t *testing.T, as, message string) string {
 	r.Header.Set("A2A-Version", "1.0")
 	r.Header.Set("Authorization", "Bearer "+as)
 	w, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	defer func() { _ = w.Body.Close() }()
 	var answer struct {
 		Task struct{ ID string }
@@ -61,9 +60,7 @@ type sentForm struct {
 func (p page) form(t *testing.T, id string) (sentForm, bool) {
 	t.Helper()
 	root, err := html.Parse(strings.NewReader(p.html))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	for n := range root.Descendants() {
 		if n.Data != "form" || attribute(n, "id") != id {
 			continue
@@ -477,12 +474,8 @@ func TestChange_refusedPage(t *testing.T) {
 func resolve(t *testing.T, path, link string) string {
 	t.Helper()
 	base, err := url.Parse(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	to, err := base.Parse(link)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return to.String()
 }

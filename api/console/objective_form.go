@@ -39,22 +39,23 @@ type button struct {
 // phases returns what an objective, a plan or a task is, as far as buttons differ by it: t, p or o, the first that
 // is not nil.
 func phases(o *opt.Objective, p *opt.Plan, t *opt.Task) []string {
-	all, begun := []string{""}, o.Started || o.Paused
+	begun, over := o.Started || o.Paused, o.Status.Ended()
+	if p != nil {
+		begun, over = p.Started || p.Paused, p.Status == opt.PlanFailed
+	}
 	switch {
 	case t != nil && t.Optional():
-		return append(all, "optional")
+		return []string{"", "optional"}
 	case t != nil:
-		return append(all, "needed")
-	case p != nil && p.Status == opt.PlanFailed:
-		return append(all, "failed")
-	case p != nil:
-		begun = p.Started || p.Paused
-	case o.Status.Ended():
-		return append(all, "ended")
-	case len(o.Plans) == 0:
-		all = append(all, "planless")
+		return []string{"", "needed"}
+	case over:
+		return []string{"", "ended"}
+	case p == nil && len(o.Plans) == 0:
+		return []string{"", "planless", map[bool]string{true: "begun", false: "fresh"}[begun]}
+	case begun:
+		return []string{"", "begun"}
 	}
-	return append(all, map[bool]string{true: "begun", false: "fresh"}[begun])
+	return []string{"", "fresh"}
 }
 
 // buttons are those that pages know, by how the ids begin of what they are about.
@@ -71,8 +72,8 @@ var buttons = map[string][]button{
 		{Do: "cancel", Label: "Cancel", Hint: "Its open tasks are stopped. It can be retried.", Danger: true, to: string(opt.ObjectiveCanceled)},
 	},
 	"plan": {
-		{Do: "retry", Label: "Retry now", Hint: "Completed tasks stay completed.", to: string(opt.PlanWorking), when: "failed"},
-		{Do: "retry-later", Label: "Retry at its turn", to: string(opt.PlanPending), when: "failed"},
+		{Do: "retry", Label: "Retry now", Hint: "Completed tasks stay completed.", to: string(opt.PlanWorking), when: "ended"},
+		{Do: "retry-later", Label: "Retry at its turn", to: string(opt.PlanPending), when: "ended"},
 		{Do: "resume", Label: "Resume", to: string(opt.PlanWorking), when: "begun"},
 		{Do: "start", Label: "Start now", to: string(opt.PlanWorking), when: "fresh"},
 		{Do: "pause", Label: "Pause", Hint: "Its running tasks finish, and none begins.", to: string(opt.PlanBlocked)},

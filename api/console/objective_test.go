@@ -12,6 +12,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/api/service/servicetest"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -107,9 +108,7 @@ func TestObjective_losesWorker(t *testing.T) {
 	again := opt.Event{
 		N: 1, Kind: opt.TaskTried, At: a2a.At(s.world.Now()), PlanID: opt.PlanID(id, 1), TaskID: task(id, 1, 0), From: "working", To: "working", Round: 1, Attempt: 1, Try: 2,
 	}
-	if err := s.world.Journal().Record(t.Context(), opt.Batch{ObjectiveID: id, Source: again.TaskID + "#1.1.2", Events: []opt.Event{again}}); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, s.world.Journal().Record(t.Context(), opt.Batch{ObjectiveID: id, Source: again.TaskID + "#1.1.2", Events: []opt.Event{again}}))
 	s.signedIn(t, "acme/ann").get("/console/objectives/"+id+"?task=1-0").wants(t, "Attempt 1 begins again")
 }
 
@@ -120,9 +119,7 @@ func TestObjective_waitsForWorker(t *testing.T) {
 	taken := opt.Event{
 		N: 1, Kind: opt.TaskTaken, At: a2a.At(s.world.Now()), PlanID: opt.PlanID(id, 1), TaskID: task(id, 1, 0), Round: 1, Attempt: 1, Try: 1, Waited: 60_000,
 	}
-	if err := s.world.Journal().Record(t.Context(), opt.Batch{ObjectiveID: id, Source: taken.TaskID + "#1.1.1", Events: []opt.Event{taken}}); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, s.world.Journal().Record(t.Context(), opt.Batch{ObjectiveID: id, Source: taken.TaskID + "#1.1.1", Events: []opt.Event{taken}}))
 	p := s.signedIn(t, "acme/ann").get("/console/objectives/" + id + "?task=1-0")
 	p.wants(t, "A worker has taken it after 1 min", "Waited for a worker")
 	if !strings.Contains(p.html, `<rect class="untaken"`) || !strings.Contains(p.html, "Waited for a worker, 1 min") {

@@ -20,6 +20,7 @@ import (
 	"longhaul/api/message"
 	"longhaul/api/service"
 	"longhaul/api/service/servicetest"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/access"
 )
@@ -220,8 +221,6 @@ func (s *workplace) fill(t *testing.T, n int) {
 			ID: id, ContextID: id, Tenant: "acme", Principal: "ann", Name: fmt.Sprint("Objective ", i, " with a name of the usual length"), Status: opt.ObjectiveSubmitted, Root: opt.TaskSubmitted,
 			CreatedAt: at, UpdatedAt: at, Attempt: 1, Revision: 1,
 		}
-		if err := s.world.Journal().Record(t.Context(), opt.Batch{ObjectiveID: id, Source: id, Events: []opt.Event{opt.Opening{Objective: o, Idle: true}.Event()}}); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, s.world.Journal().Record(t.Context(), opt.Batch{ObjectiveID: id, Source: id, Events: []opt.Event{opt.Opening{Objective: o, Idle: true}.Event()}}))
 	}
 }

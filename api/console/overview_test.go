@@ -11,6 +11,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/api/service"
 	"longhaul/api/service/servicetest"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/access"
 	"longhaul/opt/shown"
@@ -78,9 +79,7 @@ func (s *workplace) end(t *testing.T, tenant string, as opt.TaskState, ago time.
 	moved := opt.Event{N: 2, Kind: opt.ObjectiveMoved, At: at, To: string(as), Head: &head}
 	root := opt.Event{N: 3, Kind: opt.TaskMoved, At: at, TaskID: id, From: string(opt.TaskSubmitted), To: string(as)}
 	used := opt.Event{N: 4, Kind: opt.UsageAdded, At: at, Usage: &opt.Usage{Input: 1200, Output: 34, Cost: 50_000, Model: "main"}}
-	if err := s.world.Journal().Record(t.Context(), opt.Batch{ObjectiveID: id, Source: id, Events: []opt.Event{opened, moved, root, used}}); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, s.world.Journal().Record(t.Context(), opt.Batch{ObjectiveID: id, Source: id, Events: []opt.Event{opened, moved, root, used}}))
 }
 
 // The overview shows what waits for workers and how busy these are, without their names for most, and
@@ -106,9 +105,7 @@ func TestOverview_capacity(t *testing.T) {
 // and what waits, of its own alone.
 func TestOverview_quotas(t *testing.T) {
 	quotas, err := access.Quotas{}.With("acme:tokens-per-day=5000", "cost-in-all=9", "context-calls-in-all=1", "time-in-all=8h")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	const why = "Waits for the quota tokens-per-day of the tenant: 5,000 of 5,000 used."
 	s := beginService(t, servicetest.Config{Planner: approving, Script: func(w opt.Work) servicetest.Play {
 		if w.Leg > 0 {

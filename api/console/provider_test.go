@@ -14,6 +14,7 @@ import (
 	"longhaul/api/identity"
 	"longhaul/api/identity/identitytest"
 	"longhaul/internal/seal"
+	"longhaul/internal/test"
 )
 
 // beginProvider returns a site whose people sign in with a provider.
@@ -27,9 +28,7 @@ func beginProvider(t *testing.T, change ...func(*identity.Tokens, *identity.Clie
 		f(&tokens, &client)
 	}
 	box, err := seal.New([]byte(strings.Repeat("k", 32)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	l = beginLogin(t, identity.Config{Tokens: &tokens}, func(who *identity.Authenticator, c *console.Config) {
 		c.Provider, c.ProviderName, c.Sealer = who.SignIn(client), "id.example.com", box
 	})
@@ -151,9 +150,7 @@ func TestProvider_replay(t *testing.T) {
 	}
 	late := l.careful(t)
 	mine, err := url.Parse(late.leave("/console/inbox"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	code.Set("state", mine.Query().Get("state"))
 	if p := late.get("/console/oidc/callback?" + code.Encode()); p.status != http.StatusUnauthorized || !strings.Contains(p.text, "invalid_grant") || late.works() {
 		t.Errorf("with the code of another attempt: %d %s", p.status, p.text)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"longhaul/a2a"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -81,9 +82,7 @@ func TestChange_inAnotherTab(t *testing.T) {
 	tab := b.get("/console/objectives/" + id)
 	b.send(tab, "text", "text", "name", "First")
 	p := b.send(tab, "text", "text", "name", "Second")
-	if p.status != http.StatusConflict {
-		t.Errorf("the status is %d", p.status)
-	}
+	test.Is(t, "the status", http.StatusConflict, p.status)
 	p.wants(t, "You have sent this form before with other contents", "!was used before", "First", "!Second: ")
 	contains(t, "the form", p.html, `value="Second"`)
 	b.send(p, "text", "text").wants(t, "The text was changed.", "Second")

@@ -18,6 +18,7 @@ import (
 	"longhaul/api/console"
 	"longhaul/api/identity"
 	"longhaul/api/service/servicetest"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/access"
 )
@@ -81,9 +82,7 @@ func (l *login) key(t *testing.T) (text, id string) {
 	t.Helper()
 	k := access.APIKey{Tenant: "acme", Principal: "ann", Scopes: []string{"runs:read"}, CreatedAt: a2a.At(l.world.Now())}
 	text = identity.NewKey(&k)
-	if err := l.world.Journal().APIKeys.AddAPIKey(t.Context(), k); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, l.world.Journal().APIKeys.AddAPIKey(t.Context(), k))
 	return text, k.ID
 }
 
@@ -110,9 +109,7 @@ func TestSession_revokedKey(t *testing.T) {
 	if b.get("/console/inbox").status != http.StatusOK {
 		t.Fatal("the session does not work")
 	}
-	if err := l.world.Journal().APIKeys.RevokeAPIKey(t.Context(), id, a2a.At(l.world.Now())); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, l.world.Journal().APIKeys.RevokeAPIKey(t.Context(), id, a2a.At(l.world.Now())))
 	l.world.Advance(2 * time.Second)
 	if !b.ended(t) {
 		t.Error("the session of a revoked key works, or the page does not say that it has ended")
@@ -125,9 +122,7 @@ func TestSession_revokedKeyInOpenPage(t *testing.T) {
 	l := beginLogin(t, identity.Config{})
 	key, id := l.key(t)
 	b := l.signedIn(t, key)
-	if err := l.world.Journal().APIKeys.RevokeAPIKey(t.Context(), id, a2a.At(l.world.Now())); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, l.world.Journal().APIKeys.RevokeAPIKey(t.Context(), id, a2a.At(l.world.Now())))
 	l.world.Advance(2 * time.Second)
 	for n := range 200 {
 		if p := b.get("/console/inbox", "X-Console-Refresh", "1"); p.status != http.StatusUnauthorized {
@@ -318,9 +313,7 @@ func TestConsole_refusesOtherOrigins(t *testing.T) {
 	r.Header.Set("Sec-Fetch-Site", "cross-site")
 	w := httptest.NewRecorder()
 	trusted.ServeHTTP(w, r)
-	if w.Code != http.StatusForbidden {
-		t.Errorf("a form of a page that may call the API: %d, want 403", w.Code)
-	}
+	test.Is(t, "a form of a page that may call the API", http.StatusForbidden, w.Code)
 }
 
 func anyone(*http.Request) (call.Caller, error) { return servicetest.Caller("anonymous") }
@@ -347,9 +340,7 @@ func TestConsole_hosts(t *testing.T) {
 	r.Header.Set("Origin", "https://evil.example")
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
-	if w.Code != http.StatusForbidden {
-		t.Errorf("a form of another origin: %d, want 403", w.Code)
-	}
+	test.Is(t, "a form of another origin", http.StatusForbidden, w.Code)
 }
 
 // A browser with a client certificate needs no session; one without is asked for it.

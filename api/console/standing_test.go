@@ -11,6 +11,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/api/service/servicetest"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -57,9 +58,7 @@ func TestStanding(t *testing.T) {
 	contains(t, "the form", form.html, `object.amount &lt;= 40 &amp;&amp; object.for == &#34;\u003ctea\u003e&#34;`, `<option value="accept" selected>`)
 	filled := with(fields(form), "holds", "object.amount <=", "for", "8h", "most", "2", "action", "accept", "feedback", "Small orders")
 	wrong := bob.post("/console/standing", filled)
-	if wrong.status != http.StatusBadRequest {
-		t.Errorf("a condition that is none: %d", wrong.status)
-	}
+	test.Is(t, "a condition that is none", http.StatusBadRequest, wrong.status)
 	contains(t, "the form again", wrong.html, "The condition ", ">\nobject.amount &lt;=</textarea>", "Small orders")
 	filled = with(filled, "key", fields(wrong).Get("key"), "holds", "object.amount < 50")
 	made := bob.post("/console/standing", filled)

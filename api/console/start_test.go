@@ -13,6 +13,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/api/card"
 	"longhaul/api/message"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -178,9 +179,7 @@ func TestStart_unavailable(t *testing.T) {
 	sent := fields(b.post("/console/new", url.Values{"text": {"Think about it"}, "name": {"A name"}}))
 	s.world.Down(opt.ErrUnavailable)
 	p := b.post("/console/new/start", sent)
-	if p.status != http.StatusServiceUnavailable {
-		t.Errorf("the status is %d", p.status)
-	}
+	test.Is(t, "the status", http.StatusServiceUnavailable, p.status)
 	contains(t, "the page", p.text, "It is not known whether the objective has begun.", "Think about it")
 	if kept := fields(p); kept.Encode() != sent.Encode() {
 		t.Fatalf("the form had %v and has %v", sent, kept)
