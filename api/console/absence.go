@@ -22,14 +22,10 @@ type absences struct {
 	now a2a.Time
 }
 
-// Own reports whether the caller may be absent, Others whether it may say so for others.
-func (p absences) Own() bool    { return p.v.has(call.RespondApprovals) && !p.v.call.Anonymous }
-func (p absences) Others() bool { return p.v.has(call.ManageAbsences) }
-
 // Ends reports whether the caller may end an absence.
 func (p absences) Ends(a wire.Absence) bool {
 	concerns := p.v.has(call.RespondApprovals) && (a.Principal == p.v.call.Principal || a.Deputy == p.v.call.Principal)
-	return a.EndedAt.IsZero() && p.now.Millis() < a.Until.Millis() && (concerns || p.Others())
+	return a.EndedAt.IsZero() && p.now.Millis() < a.Until.Millis() && (concerns || p.v.has(call.ManageAbsences))
 }
 
 // State says whether an absence is over, in words.

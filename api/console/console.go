@@ -165,11 +165,13 @@ var table = []route{
 	{"POST /", "", showUnknown},
 }
 
-// routes registers the table and the assets.
+// routes registers the table and the assets. Without a provider there is no page of it.
 func (k *Console) routes() {
 	for _, to := range table {
 		verb, path, _ := strings.Cut(to.pattern, " ")
-		k.mux.HandleFunc(verb+" "+Path+path, k.page(to))
+		if !strings.HasPrefix(Path+path, oidcPath) || k.cfg.Provider != nil && k.cfg.Sessions != nil {
+			k.mux.HandleFunc(verb+" "+Path+path, k.page(to))
+		}
 	}
 	k.mux.HandleFunc("GET "+assetPath+"{name}", k.assets.serve)
 }

@@ -203,13 +203,8 @@ func (d *draft) names(ids []string) []string {
 
 // after returns the ids of those of a row that a step names.
 func (d *draft) after(s step, row []item) []string {
-	ids := []string{}
-	for _, one := range row {
-		if slices.Contains(s.Values["after"], d.key(one.id)) {
-			ids = append(ids, one.id)
-		}
-	}
-	return ids
+	named := filter(row, func(one item) bool { return slices.Contains(s.Values["after"], d.key(one.id)) })
+	return append([]string{}, each(named, idOfItem)...)
 }
 
 // dropped names what an item has waited for, if it was there, apart from those with some ids.
@@ -220,7 +215,7 @@ func (d *draft) dropped(of item, now []string) []string {
 	} else if of.task.Index < len(p.Tasks) {
 		was = each(p.Before(p.Tasks[of.task.Index]), idOfTask)
 	}
-	return d.names(slices.DeleteFunc(was, func(id string) bool { return slices.Contains(now, id) }))
+	return d.names(filter(was, func(id string) bool { return !slices.Contains(now, id) }))
 }
 
 // add adds a task to a plan. Right after the last of a list, in which one with dependencies would free all
@@ -281,7 +276,7 @@ func neighbours(row []item, of item, earlier bool) (first, second item, ok bool)
 		}
 		of = row[i]
 	}
-	after := slices.DeleteFunc(slices.Clone(row), func(one item) bool { return !slices.Contains(one.before, of.id) })
+	after := filter(row, func(one item) bool { return slices.Contains(one.before, of.id) })
 	if len(after) != 1 || len(after[0].before) > 1 {
 		return first, second, false
 	}
@@ -303,7 +298,7 @@ func (d *draft) between(n int, s step, of item) (string, error) {
 // insert takes an item out of where it was, and has it come after some and right before the next one, which has waited
 // for those.
 func (d *draft) insert(n int, of item, after []string, next string) error {
-	want := slices.DeleteFunc(d.row(of), func(one item) bool { return one.task == nil && one.plan.Status.Ended() })
+	want := filter(d.row(of), func(one item) bool { return one.task != nil || !one.plan.Status.Ended() })
 	for i := range want {
 		one := &want[i]
 		if at := slices.Index(one.before, of.id); at >= 0 {
@@ -511,3 +506,4 @@ func (d *draft) depth(p *opt.Plan) (most int) {
 
 func idOfPlan(p *opt.Plan) string { return p.ID }
 func idOfTask(t *opt.Task) string { return t.ID }
+func idOfItem(i item) string      { return i.id }

@@ -106,13 +106,11 @@ func (d *draft) target(f forms, at spot, of item) *draftTarget {
 }
 
 // choices lists the items of a row but one, and which of them are chosen.
-func (d *draft) choices(row []item, but string, chosen []string) (out []planChoice) {
-	for _, one := range row {
-		if one.id != but {
-			out = append(out, planChoice{d.key(one.id), nameText(one.name), slices.Contains(chosen, one.id)})
-		}
-	}
-	return out
+func (d *draft) choices(row []item, but string, chosen []string) []planChoice {
+	others := filter(row, func(one item) bool { return one.id != but })
+	return each(others, func(one item) planChoice {
+		return planChoice{d.key(one.id), nameText(one.name), slices.Contains(chosen, one.id)}
+	})
 }
 
 // draw returns the drawing of d, with what it changes.

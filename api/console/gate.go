@@ -109,8 +109,8 @@ func gatePageOf(v *visit, s gate.ShownInterrupt, w written) *gatePage {
 
 // Others returns the replies that did not close the gate. Exchanges has the questions.
 func (p *gatePage) Others() []shown.GateReply {
-	return slices.DeleteFunc(slices.Clone(p.Replies), func(r shown.GateReply) bool {
-		return r.Decision.Closed || r.Decision.Action == opt.Ask && r.Decision.Verdict == opt.Accepted
+	return filter(p.Replies, func(r shown.GateReply) bool {
+		return !r.Decision.Closed && (r.Decision.Action != opt.Ask || r.Decision.Verdict != opt.Accepted)
 	})
 }
 
@@ -196,13 +196,8 @@ func (p *gatePage) Missing() string {
 	if !p.Open || !g.Responders.Several() {
 		return ""
 	}
-	accepts := 0
-	for _, v := range g.Votes {
-		if v.Action == opt.Accept {
-			accepts++
-		}
-	}
-	text := fmt.Sprintf("%d of %d have accepted", accepts, g.Responders.Accepts)
+	accepts := filter(g.Votes, func(v opt.Vote) bool { return v.Action == opt.Accept })
+	text := fmt.Sprintf("%d of %d have accepted", len(accepts), g.Responders.Accepts)
 	if who := slices.DeleteFunc(shown.Named(g.Responders), g.Voted); len(who) > 0 {
 		text += "; asked and silent: " + strings.Join(who, ", ")
 	}
@@ -228,7 +223,7 @@ func followOf(v *visit, s gate.ShownInterrupt) follow {
 	}
 	f := follow{Accept: cmp.Or(next, "no other task waits for it")}
 	if f.Reject = f.Accept; !t.Optional() {
-		f.Reject = "the plan " + nameOfPlan(found.Objective, p.ID) + " fails"
+		f.Reject = "the plan " + quoted(p.Name) + " fails"
 		if next != "" {
 			f.Reject += ", without: " + next
 		}
@@ -247,13 +242,7 @@ const mostNamed = 6
 
 // namesOf returns the names of the tasks of a plan that are chosen, "" for none.
 func namesOf(p *opt.Plan, chosen func(*opt.Task) bool) string {
-	var names []string
-	for _, t := range p.Tasks {
-		if chosen(t) {
-			names = append(names, nameText(t.Name))
-		}
-	}
-	return listed("", names)
+	return listed("", each(filter(p.Tasks, chosen), func(t *opt.Task) string { return nameText(t.Name) }))
 }
 
 // showGatePart sends a part of the object of a gate, or of what took its place.

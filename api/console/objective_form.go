@@ -157,11 +157,7 @@ func (f forms) state(p *opt.Plan, t *opt.Task) changeForm {
 		out = f.form("change", "")
 	}
 	in := phases(f.o, p, t)
-	for _, b := range buttonsOf(id) {
-		if slices.Contains(in, b.when) && f.allows(b.command(id)) {
-			out.Buttons = append(out.Buttons, b)
-		}
-	}
+	out.Buttons = filter(buttonsOf(id), func(b button) bool { return slices.Contains(in, b.when) && f.allows(b.command(id)) })
 	return out
 }
 

@@ -12,7 +12,6 @@ import (
 	"go.uber.org/zap"
 
 	"longhaul/a2a"
-	"longhaul/api/call"
 	"longhaul/opt"
 	"longhaul/opt/access"
 )
@@ -42,13 +41,6 @@ func (k *Console) withSession(r *http.Request) (*http.Request, error) {
 		return nil, err
 	}
 	return withCredential(r, s.Credential), nil
-}
-
-// refusesCredential reports whether an error of Config.Authenticate is about the credential:
-// it would be refused again.
-func refusesCredential(err error) bool {
-	_, limit := errors.AsType[*call.Fault](err)
-	return err != nil && !limit && !errors.Is(err, opt.ErrUnavailable)
 }
 
 // How the credential of a session is renewed: by one request, which others wait for if

@@ -3,6 +3,7 @@ package console
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dustin/go-humanize"
@@ -90,6 +91,11 @@ func each[T, S any](list []T, of func(T) S) (out []S) {
 		out = append(out, of(one))
 	}
 	return out
+}
+
+// filter returns those of a list that are kept.
+func filter[T any](list []T, keep func(T) bool) []T {
+	return slices.DeleteFunc(slices.Clone(list), func(one T) bool { return !keep(one) })
 }
 
 // listed returns names behind the words before them, "" for none.

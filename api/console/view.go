@@ -85,7 +85,6 @@ func (v views) execute(w io.Writer, f frame) error {
 func functions(a assets) template.FuncMap {
 	return template.FuncMap{
 		"asset":      a.url,
-		"state":      shown.LookOfTask[string],
 		"lookOf":     shown.LookOf,
 		"planner":    func(o *opt.Objective) string { p, _ := o.Metadata.String(opt.KeyPlanner); return p },
 		"look":       shown.LookOfTask[opt.TaskState],
@@ -101,6 +100,8 @@ func functions(a assets) template.FuncMap {
 		"used":       wire.UsageOf,
 		"took":       func(seconds float64) string { return durationText(int64(1000 * seconds)) },
 		"reason":     shown.KnownReason,
+		"reasonText": shown.ReasonText,
+		"data":       a2a.DataText,
 		"key":        keyOf,
 		"page":       pageOf,
 		"width":      func(share float64) int { return int(100 * min(1, share)) },

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -47,7 +48,8 @@ func (v *visit) authenticate() (call.Caller, error) {
 	}
 	v.call.Active = []string{a2a.ExtensionOPT}
 	caller, err := v.cfg.Authenticate(r)
-	if refusesCredential(err) {
+	_, limited := errors.AsType[*call.Fault](err)
+	if err != nil && !limited && !errors.Is(err, opt.ErrUnavailable) { // it would be refused again
 		if err := closeSession(v); err != nil {
 			v.cfg.Log.Warn("Could not close a session whose credential is refused", zap.Error(err))
 		}
