@@ -32,14 +32,10 @@ func TestConsole_signsInAndOut(t *testing.T) {
 	b.post("/console/sign-in", url.Values{"key": {"nobody"}}).shows(t, http.StatusUnauthorized, "not valid")
 	b = s.signedIn(t, "acme/ann")
 	p := b.get("/console/inbox")
-	if p.status != http.StatusOK || !strings.Contains(p.text, "Publish?") || strings.Contains(p.text, "Secret") {
-		t.Errorf("the inbox of ann: %d %s", p.status, p.text)
-	}
+	p.shows(t, http.StatusOK, "Publish?", "!Secret")
 	b.get("/console/inbox", "If-None-Match", p.header.Get("ETag")).shows(t, http.StatusNotModified)
 	b.post("/console/sign-out", nil)
-	if len(s.sessions.list) != 0 {
-		t.Errorf("%d sessions are left after signing out", len(s.sessions.list))
-	}
+	test.Is(t, "sessions", 0, len(s.sessions.list))
 }
 
 func TestConsole_leadsToItsOwnPagesOnly(t *testing.T) {
@@ -47,9 +43,8 @@ func TestConsole_leadsToItsOwnPagesOnly(t *testing.T) {
 	for _, next := range []string{"https://evil.example/console/inbox", "//evil.example/console/inbox", "/elsewhere", "/console/../x", `/\evil.example`} {
 		b := s.browser(t)
 		p := b.post("/console/sign-in", url.Values{"key": {"acme/ann"}, "next": {next}})
-		if p.path != "/console/inbox" || p.status != http.StatusOK {
-			t.Errorf("signing in with next=%s leads to %s (%d)", next, p.path, p.status)
-		}
+		p.shows(t, http.StatusOK)
+		test.Is(t, "the page", "/console/inbox", p.path)
 	}
 }
 
@@ -88,9 +83,8 @@ func TestConsole_refusesFormsOfOtherOrigins(t *testing.T) {
 	s := begin(t, nil)
 	b := s.browser(t)
 	p := b.post("/console/sign-in", url.Values{"key": {"acme/ann"}}, "Sec-Fetch-Site", "cross-site")
-	if p.status != http.StatusForbidden || len(s.sessions.list) != 0 {
-		t.Errorf("a form of another site: %d, %d sessions", p.status, len(s.sessions.list))
-	}
+	p.shows(t, http.StatusForbidden)
+	test.Is(t, "sessions", 0, len(s.sessions.list))
 }
 
 func TestConsole_setsHeaders(t *testing.T) {

@@ -118,20 +118,14 @@ func (p *gatePage) Others() []shown.GateReply {
 // another way of showing them keeps the rest as it is.
 func viewerOf(v *visit, path string) *viewer {
 	q := v.r.URL.Query()
-	as, all := q.Get("as"), q.Has("all")
-	to := func(as string, all bool) string {
-		query := inboxOf(v, q)
-		if as == asText || as == asMarkdown {
-			query.Set("as", as)
-		}
-		if all {
-			query.Set("all", "1")
-		}
-		return query.At(path)
+	in, as, all := inboxOf(v, q), q.Get("as"), q.Get("all")
+	if as != asText && as != asMarkdown {
+		as = ""
 	}
+	to := func(as, all string) string { return in.with("as", as, "all", all).At(path) }
 	out := viewer{markdown: v.markdown, measure: wholeMeasure, as: as, asPath: func(as string) string { return to(as, all) }}
-	if !all {
-		out.measure, out.whole = usualMeasure, to(as, true)
+	if all == "" {
+		out.measure, out.whole = usualMeasure, to(as, "1")
 	}
 	return &out
 }
@@ -198,10 +192,7 @@ func (p *gatePage) Missing() string {
 	}
 	accepts := filter(g.Votes, func(v opt.Vote) bool { return v.Action == opt.Accept })
 	text := fmt.Sprintf("%d of %d have accepted", len(accepts), g.Responders.Accepts)
-	if who := slices.DeleteFunc(shown.Named(g.Responders), g.Voted); len(who) > 0 {
-		text += "; asked and silent: " + strings.Join(who, ", ")
-	}
-	return a2a.Visible(text)
+	return text + listed("; asked and silent: ", each(silentAt(g), nameText))
 }
 
 // A follow says what happens after a decision, "" for what cannot be decided.

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -183,12 +184,7 @@ type offers map[string]*changeForm
 
 // Opened reports whether one of them was refused, and is shown again.
 func (o offers) Opened() bool {
-	for _, f := range o {
-		if f.Open {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(slices.Collect(maps.Values(o)), func(f *changeForm) bool { return f.Open })
 }
 
 // ofObjective returns those of objectiveForms that are offered, and the one for a fork.
@@ -212,16 +208,14 @@ type planChoice struct {
 }
 
 // Choices lists the plans of an objective, on which a new one may depend. It would follow the last.
-func (o offers) Choices(plans []*opt.Plan) (out []planChoice) {
-	form := o["add-plan"]
-	for i, plan := range plans {
-		chosen := i == len(plans)-1
-		if form.Open {
-			chosen = slices.Contains(form.Values["after"], keyOf(plan.ID))
-		}
-		out = append(out, planChoice{keyOf(plan.ID), nameText(plan.Name), chosen})
+func (o offers) Choices(plans []*opt.Plan) []planChoice {
+	chosen := o["add-plan"].Values["after"]
+	if n := len(plans); n > 0 && !o["add-plan"].Open {
+		chosen = []string{keyOf(plans[n-1].ID)}
 	}
-	return out
+	return each(plans, func(p *opt.Plan) planChoice {
+		return planChoice{keyOf(p.ID), nameText(p.Name), slices.Contains(chosen, keyOf(p.ID))}
+	})
 }
 
 // addResult adds to a page what a form has done, or why it was refused.

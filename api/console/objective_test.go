@@ -36,13 +36,16 @@ func tasksNamed(names ...string) (out []opt.TaskSpec) {
 
 func task(id string, plan, n int) string { return opt.TaskID(opt.PlanID(id, plan), n) }
 
-// wants checks that the text of a page has some texts and lacks others, which begin with !.
-func (p page) wants(t *testing.T, texts ...string) {
+// wants checks that the text of a page has some texts and lacks others, which begin with !, and holds does so for its HTML.
+func (p page) wants(t *testing.T, texts ...string) { t.Helper(); p.check(t, p.text, texts) }
+func (p page) holds(t *testing.T, texts ...string) { t.Helper(); p.check(t, p.html, texts) }
+
+func (p page) check(t *testing.T, in string, texts []string) {
 	t.Helper()
 	for _, text := range texts {
 		unwanted, not := strings.CutPrefix(text, "!")
-		if strings.Contains(p.text, unwanted) == not {
-			t.Errorf("%s (%d): is %q there? %v: %s", p.path, p.status, unwanted, not, p.text)
+		if strings.Contains(in, unwanted) == not {
+			t.Errorf("%s (%d): is %q there? %v: %s", p.path, p.status, unwanted, not, in)
 		}
 	}
 }
@@ -73,16 +76,9 @@ func TestObjective(t *testing.T) {
 	s.world.Gate(task(id, 1, 2), opt.Gate{Kind: opt.Approval, Title: "Publish this?", Actions: []opt.Action{opt.Accept}})
 	p = b.get("/console/objectives/" + id)
 	p.wants(t, "waiting Waits for anyone who may answer: Publish this?", "Waits for an answer: Publish this?")
-	if !strings.Contains(p.html, `href="/console/inbox/task-`) {
-		t.Errorf("no link leads to the gate: %s", p.html)
-	}
-	if !strings.Contains(p.html, `data-events="/console/events/`+id+`"`) {
-		t.Error("the page does not follow the events of its root task")
-	}
+	p.holds(t, `href="/console/inbox/task-`, `data-events="/console/events/`+id+`"`)
 	for path, workflow := range map[string]string{"": id, "?task=1-0": opt.PlanID(id, 1)} {
-		if p := b.get("/console/objectives/" + id + path); !strings.Contains(p.html, `href="https://temporal.example.com/namespaces/default/workflows/`+workflow+`"`) {
-			t.Errorf("%q has no link to its workflow", path)
-		}
+		b.get("/console/objectives/"+id+path).holds(t, `href="https://temporal.example.com/namespaces/default/workflows/`+workflow+`"`)
 	}
 	b.get("/console/objectives/"+id, "If-None-Match", p.header.Get("ETag")).shows(t, http.StatusNotModified)
 	s.signedIn(t, "other/eve").get("/console/objectives/"+id).wants(t, "Not found", "!Gather")
@@ -122,9 +118,7 @@ func TestObjective_waitsForWorker(t *testing.T) {
 	test.OK(t, s.world.Journal().Record(t.Context(), opt.Batch{ObjectiveID: id, Source: taken.TaskID + "#1.1.1", Events: []opt.Event{taken}}))
 	p := s.signedIn(t, "acme/ann").get("/console/objectives/" + id + "?task=1-0")
 	p.wants(t, "A worker has taken it after 1 min", "Waited for a worker")
-	if !strings.Contains(p.html, `<rect class="untaken"`) || !strings.Contains(p.html, "Waited for a worker, 1 min") {
-		t.Errorf("the timeline does not show the wait: %s", p.html)
-	}
+	p.holds(t, `<rect class="untaken"`, "Waited for a worker, 1 min")
 }
 
 func TestObjective_attempts(t *testing.T) {
@@ -136,14 +130,10 @@ func TestObjective_attempts(t *testing.T) {
 	s.world.Fail(task(id, 1, 0), "broken", "It is broken.")
 	p := b.get("/console/objectives/" + id)
 	p.wants(t, "failed", "It is broken.", "Retry", "!Pause", "!Cancel…")
-	if strings.Contains(p.html, "data-events") {
-		t.Error("the page of an objective that has ended follows events")
-	}
+	p.holds(t, "!data-events")
 	p = b.press("/console/objectives/"+id, "change", "retry")
 	p.wants(t, "A new attempt has begun.", "working", "Attempt 2", "Pause")
-	if !strings.Contains(p.html, `data-events="/console/events/`+id+`~2"`) {
-		t.Error("the page does not follow the new root task")
-	}
+	p.holds(t, `data-events="/console/events/`+id+`~2"`)
 	b.get("/console/objectives/"+id+"?task=1-0").wants(t, "Attempt at the objective 2", "It is broken.")
 }
 
@@ -169,13 +159,9 @@ func TestObjective_hostileNames(t *testing.T) {
 			t.Errorf("%s has %d scripts", path, n)
 		}
 		for _, wrong := range []string{"<img", "\u202e", `href="javascript`, " onload=\"x", "alert(1)</script>"} {
-			if strings.Contains(p.html, wrong) {
-				t.Errorf("%s has %q", path, wrong)
-			}
+			p.holds(t, "!"+wrong)
 		}
-		if p.status != http.StatusOK {
-			t.Errorf("%s: %d", path, p.status)
-		}
+		p.shows(t, http.StatusOK)
 	}
 	p := b.get("/console/objectives/" + id)
 	p.wants(t, "‹U+202E›", `<img src=x onerror=alert(1)>`, "javascript:alert(1)", "https://example.com/a b")
@@ -238,12 +224,7 @@ func TestArtifacts(t *testing.T) {
 	b := s.signedIn(t, "acme/ann")
 	p := b.get("/console/objectives/" + id)
 	p.wants(t, "Result “All” short", "n 1", "20 KiB", "!"+long)
-	if !strings.Contains(p.html, `<img src="/console/artifacts?`) {
-		t.Errorf("the image is not shown: %s", p.html)
-	}
-	if !strings.Contains(p.html, "<strong>words</strong>") {
-		t.Errorf("the Markdown is not shown as such: %s", p.html)
-	}
+	p.holds(t, `<img src="/console/artifacts?`, "<strong>words</strong>")
 	for i, want := range []struct{ kind, name, content string }{
 		{"text/plain; charset=utf-8", "artifact-1.txt", "short"}, {"text/plain; charset=utf-8", "artifact-2.txt", long},
 		{"text/plain; charset=utf-8", "notes.md", "# Bold **words**"},

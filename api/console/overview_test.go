@@ -37,14 +37,8 @@ func TestOverview(t *testing.T) {
 	}
 	s.later()
 	p := b.get("/console/")
-	for _, part := range []string{"1 waits for an answer", "Really? for anyone who may answer", "under an hour 2", "2 completed in the last 24 hours", "1 failed in", "1 canceled in", "planning 1", "waiting or paused 1", "working 0", "main 4,800 136 0.20"} {
-		if !strings.Contains(p.text, part) {
-			t.Errorf("the overview does not show %q: %s", part, p.text)
-		}
-	}
-	if !strings.Contains(p.html, "A bar for each hour, at most 2.") {
-		t.Errorf("the picture has no description: %s", p.html)
-	}
+	p.wants(t, "1 waits for an answer", "Really? for anyone who may answer", "under an hour 2", "2 completed in the last 24 hours", "1 failed in", "1 canceled in", "planning 1", "waiting or paused 1", "working 0", "main 4,800 136 0.20")
+	p.holds(t, "A bar for each hour, at most 2.")
 	bars := regexp.MustCompile(`<rect class="(completed|failed|canceled)"(?: fill="url\(#hatch-hour\)")? x="\d+" y="(\d+)" width="10" height="(\d+)"/>`).FindAllStringSubmatch(p.html, -1)
 	if len(bars) != 3 {
 		t.Fatalf("the picture has the bars %v", bars)

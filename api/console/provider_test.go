@@ -116,9 +116,8 @@ func TestProvider_signsIn(t *testing.T) {
 			if tc.tenant != "" {
 				tenant = "globex"
 			}
-			if inbox.status != http.StatusOK || !strings.Contains(inbox.html, "ann") || !strings.Contains(inbox.html, tenant) {
-				t.Errorf("the inbox after signing in: %d %s", inbox.status, inbox.html)
-			}
+			inbox.shows(t, http.StatusOK)
+			inbox.holds(t, "ann", tenant)
 		})
 	}
 }
@@ -130,19 +129,13 @@ func TestProvider_replay(t *testing.T) {
 	back := b.leave("/console/inbox")
 	const over = "This sign-in was not begun in this browser, took too long, or is over."
 	other := l.careful(t)
-	if p := other.get(back); p.status != http.StatusBadRequest || !strings.Contains(p.text, over) {
-		t.Errorf("in a browser that was not sent: %d %s", p.status, p.text)
-	}
+	other.get(back).shows(t, http.StatusBadRequest, over)
 	other.leave("/console/inbox")
-	if p := other.get(back); p.status != http.StatusBadRequest || !strings.Contains(p.text, over) {
-		t.Errorf("with the state of another browser: %d %s", p.status, p.text)
-	}
+	other.get(back).shows(t, http.StatusBadRequest, over)
 	if p := b.get(back); p.status != http.StatusSeeOther || !b.works() {
 		t.Fatalf("in the browser that was sent: %d %s", p.status, p.text)
 	}
-	if p := b.get(back); p.status != http.StatusBadRequest || !strings.Contains(p.text, over) {
-		t.Errorf("again: %d %s", p.status, p.text)
-	}
+	b.get(back).shows(t, http.StatusBadRequest, over)
 	// A code that was used, or belongs to another attempt, is refused by the provider.
 	code := url.Values{}
 	if u, err := url.Parse(back); err == nil {
@@ -158,9 +151,7 @@ func TestProvider_replay(t *testing.T) {
 	slow := l.careful(t)
 	back = slow.leave("/console/inbox")
 	l.world.Advance(15 * time.Minute)
-	if p := slow.get(back); p.status != http.StatusBadRequest || !strings.Contains(p.text, over) {
-		t.Errorf("after 15 minutes: %d %s", p.status, p.text)
-	}
+	slow.get(back).shows(t, http.StatusBadRequest, over)
 }
 
 // The cookie with an attempt has no readable content, and others cannot make one.
@@ -177,9 +168,7 @@ func TestProvider_attempt(t *testing.T) {
 		t.Errorf("the provider is asked with %s", to)
 	}
 	forged := `longhaul_sign_in=eyJTdGF0ZSI6IngifQ`
-	if p := l.careful(t).get("/console/oidc/callback?code=x&state=x", "Cookie", forged); p.status != http.StatusBadRequest {
-		t.Errorf("with a forged attempt: %d %s", p.status, p.text)
-	}
+	l.careful(t).get("/console/oidc/callback?code=x&state=x", "Cookie", forged).shows(t, http.StatusBadRequest)
 }
 
 // The token of a session is renewed before it expires, once.
@@ -236,9 +225,7 @@ func TestProvider_down(t *testing.T) {
 	down(true)
 	l.world.Advance(44 * time.Second)
 	b.get("/console/inbox").shows(t, http.StatusServiceUnavailable)
-	if got := l.careful(t).get("/console/oidc/sign-in"); got.status != http.StatusSeeOther {
-		t.Errorf("to a provider that is known: %d", got.status)
-	}
+	l.careful(t).get("/console/oidc/sign-in").shows(t, http.StatusSeeOther)
 	down(false)
 	l.world.Advance(30 * time.Second)
 	if !b.works() {
@@ -255,9 +242,7 @@ func TestProvider_down(t *testing.T) {
 func TestProvider_neverUp(t *testing.T) {
 	l, p := beginProvider(t)
 	p.Set(func(s *identitytest.Settings) { s.Down = true })
-	if got := l.careful(t).get("/console/oidc/sign-in"); got.status != http.StatusServiceUnavailable || !strings.Contains(got.text, "The provider does not answer") || !strings.Contains(got.text, "API key") {
-		t.Errorf("to a provider that is down: %d %s", got.status, got.text)
-	}
+	l.careful(t).get("/console/oidc/sign-in").shows(t, http.StatusServiceUnavailable, "The provider does not answer", "API key")
 }
 
 // Without a refresh token a session ends with its token.

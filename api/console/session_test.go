@@ -130,9 +130,7 @@ func TestSession_revokedKeyInOpenPage(t *testing.T) {
 		}
 	}
 	other, _ := l.key(t)
-	if p := l.browser(t).post("/console/sign-in", url.Values{"key": {other}}); p.status != http.StatusOK {
-		t.Errorf("another person at the address: %d %s", p.status, p.text)
-	}
+	l.browser(t).post("/console/sign-in", url.Values{"key": {other}}).shows(t, http.StatusOK)
 	if !b.ended(t) {
 		t.Error("the page does not say that the session has ended")
 	}
@@ -190,9 +188,7 @@ func TestSession_rotates(t *testing.T) {
 	if len(second) == 0 || first == "" || strings.Split(second[len(second)-1], ";")[0] == strings.Split(first, ";")[0] {
 		t.Errorf("cookies %q, then %q", first, second)
 	}
-	if len(s.sessions.list) != 1 {
-		t.Errorf("%d sessions after signing in twice, want 1", len(s.sessions.list))
-	}
+	test.Is(t, "sessions", 1, len(s.sessions.list))
 	// A secret that others have chosen opens nothing.
 	if p := s.browser(t).get("/console/inbox", "Authorization", "Bearer nobody", "Cookie", "longhaul_session=chosen"); p.path != "/console/sign-in" {
 		t.Errorf("a secret that was chosen by others leads to %s", p.path)
@@ -301,9 +297,7 @@ func TestConsole_refusesOtherOrigins(t *testing.T) {
 	for origin, want := range map[string]int{"https://evil.example": http.StatusForbidden, "null": http.StatusForbidden, "http://" + host: http.StatusSeeOther} {
 		b := s.careful(t)
 		p := b.do(http.MethodPost, "/console/sign-in", "key=acme/ann", "Content-Type", "application/x-www-form-urlencoded", "Origin", origin)
-		if p.status != want {
-			t.Errorf("a form of %s: %d, want %d", origin, p.status, want)
-		}
+		p.shows(t, want)
 	}
 	// A page that may call the API may not send forms to the console.
 	trusted := api.New(api.Config{Service: s.service, Origins: []string{"https://app.example.com"}, Authenticate: anyone,
@@ -372,7 +366,5 @@ func TestSignIn_noKeys(t *testing.T) {
 	b := s.careful(t)
 	b.get("/console/sign-in").wants(t, "!API key")
 	b.post("/console/sign-in", url.Values{"key": {"acme/ann"}})
-	if len(s.sessions.list) != 0 {
-		t.Error("a key opened a session")
-	}
+	test.Is(t, "sessions", 0, len(s.sessions.list))
 }

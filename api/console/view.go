@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"html/template"
-	"io"
 	"io/fs"
 	"net/http"
 	"path"
@@ -71,14 +70,6 @@ func newViews(a assets) views {
 		}
 	}
 	return out
-}
-
-func (v views) execute(w io.Writer, f frame) error {
-	t, ok := v[f.Template]
-	if !ok {
-		return fmt.Errorf("there is no template %q", f.Template)
-	}
-	return t.ExecuteTemplate(w, "layout.html", f)
 }
 
 // functions are the functions of the templates.
@@ -214,7 +205,8 @@ func problemOf(f *call.Fault) problem {
 	case call.NotFound, call.TaskNotFound:
 		return problem{http.StatusNotFound, "Not found", "It does not exist, or it was removed, or it is not yours to see."}
 	case call.InvalidParams, call.InvalidRequest, call.Parse:
-		return problem{http.StatusBadRequest, "This cannot be used", invalidText(f)}
+		mistakes := each(f.Violations, func(v call.Violation) string { return v.Field + " " + v.Description + "." })
+		return problem{http.StatusBadRequest, "This cannot be used", cmp.Or(strings.Join(mistakes, " "), f.Message+".")}
 	case call.InvalidState, call.Unsupported, call.NotCancelable:
 		return problem{http.StatusConflict, "Too late for this", f.Message + ". The page shows the present state."}
 	case call.QueueFull:
@@ -227,12 +219,4 @@ func problemOf(f *call.Fault) problem {
 		return problem{http.StatusServiceUnavailable, "Not available", "Try again in a moment. What you sent may have been recorded: look before you send it again."}
 	}
 	return problem{http.StatusInternalServerError, "Something went wrong", "Try again later. The log of the server has the reason."}
-}
-
-// invalidText describes the mistakes in the fields of a form.
-func invalidText(f *call.Fault) string {
-	if len(f.Violations) == 0 {
-		return f.Message + "."
-	}
-	return strings.Join(each(f.Violations, func(v call.Violation) string { return v.Field + " " + v.Description + "." }), " ")
 }

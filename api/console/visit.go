@@ -160,7 +160,7 @@ func (v *visit) write(out view) {
 		out.Events, out.Refresh = "", 0 // the script would fetch another page: this one answers to a form
 	}
 	var b bytes.Buffer
-	if err := v.views.execute(&b, frame{view: out, Caller: v.call.Caller, Session: signedIn(v), Waiting: v.badge(), Path: v.r.URL.Path}); err != nil {
+	if err := v.views[out.Template].ExecuteTemplate(&b, "layout.html", frame{view: out, Caller: v.call.Caller, Session: signedIn(v), Waiting: v.badge(), Path: v.r.URL.Path}); err != nil {
 		v.cfg.Log.Error("A page has no HTML", zap.String("template", out.Template), zap.Error(err))
 		http.Error(v.w, "Something went wrong. Try again later.", http.StatusInternalServerError)
 		return

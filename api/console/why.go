@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"longhaul/a2a"
 	"longhaul/opt"
@@ -79,24 +78,20 @@ func others(n int, what string) string {
 	return "and " + opt.Count(n-1, what)
 }
 
-// peopleText names who can answer a gate.
+// silentAt names those who are asked by name at a gate and have not voted.
+func silentAt(g *opt.Gate) []string {
+	return filter(shown.Named(g.Responders), func(name string) bool { return !g.Voted(name) })
+}
+
+// peopleText says who can answer a gate.
 func peopleText(g *opt.Gate) string {
-	r := cmp.Or(g.Responders, &opt.Responders{})
-	name := func(of string) string { return shorten(a2a.Visible(of), 40) }
-	names := each(slices.DeleteFunc(slices.Clone(r.Principals), g.Voted), name)
-	names = append(names, each(r.Groups, func(group string) string { return "a member of " + name(group) })...)
-	const most = 3
-	switch n := len(names); {
-	case n == 0 && r.NotRequester:
+	switch names := silentAt(g); {
+	case len(names) > 0:
+		return listed("", each(names, nameText))
+	case g.Responders != nil && g.Responders.NotRequester:
 		return "anyone but those who shaped the work"
-	case n == 0:
-		return "anyone who may answer"
-	case n > most:
-		return strings.Join(names[:most], ", ") + " or " + opt.Count(n-most, "other")
-	case n > 1:
-		return strings.Join(names[:n-1], ", ") + " or " + names[n-1]
 	}
-	return names[0]
+	return "anyone who may answer"
 }
 
 // whyWorks returns the task that has run for the longest time, or one that a quota holds back if none runs.

@@ -11,6 +11,9 @@ import (
 
 // Named lists those who are named as ones who may answer.
 func Named(r *opt.Responders) []string {
+	if r == nil {
+		return nil
+	}
 	list := slices.Clone(r.Principals)
 	for _, g := range r.Groups {
 		list = append(list, "the group "+g)
