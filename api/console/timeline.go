@@ -77,7 +77,7 @@ func momentsOf(o *opt.Objective, events []shown.Recorded) []moment {
 	return each(events, func(r shown.Recorded) moment { return moment{r, o} })
 }
 
-// eventTexts describe events that are always told in the same words, with those of [wordsOf] in them.
+// eventTexts describe events for which the same words serve each time, with those of [wordsOf] in them.
 var eventTexts = map[opt.EventKind]string{
 	opt.ObjectiveOpened:   "{asker} asked for it",
 	opt.ObjectiveRetried:  "Attempt {attempt} at the objective begins",

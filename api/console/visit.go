@@ -98,8 +98,8 @@ func (v *visit) field(name string) string   { return v.r.PostForm.Get(name) }
 func (v *visit) trimmed(name string) string { return strings.TrimSpace(v.field(name)) }
 
 // submit makes what a form asks for, and leads to the address that apply returns. If that is refused, again returns
-// the page with the form and what was written in it, for callers who may read it. A page without a status or a
-// problem gets those of the fault.
+// the page with the form and its input, for callers who may read it. A page without a status or a problem gets those
+// of the fault.
 func (v *visit) submit(apply func() (to string, err error), again func(*call.Fault) (view, error)) (view, error) {
 	to := ""
 	fault := v.cfg.Service.Guard(v.call, func() (err error) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"longhaul/a2a"
+	"longhaul/api/read"
 	"longhaul/opt"
 	"longhaul/opt/shown"
 )
@@ -147,7 +148,8 @@ func whyEnded(o *opt.Objective) why {
 // whyQueued returns which objective has the turn in the context.
 func whyQueued(v *visit, o *opt.Objective, position int) (why, error) {
 	w := why{Before: fmt.Sprintf("Waits for its turn in its context, at place %d. It begins when those before it have ended:", position), Did: "queued", Since: o.QueuedAt}
-	page, err := v.list(shown.ObjectiveSearch{ObjectiveFilter: shown.ObjectiveFilter{Limit: objectivesSize}, ContextID: o.ContextID})
+	search := shown.ObjectiveSearch{ObjectiveFilter: shown.ObjectiveFilter{Limit: objectivesSize}, ContextID: o.ContextID}
+	page, err := v.cfg.Service.Objectives.ListObjectives(v.r.Context(), v.call, read.ListObjectivesParams{Filter: search})
 	for _, other := range page.Objectives {
 		if other.ID != o.ID && !other.Status.Ended() && other.QueuedAt.IsZero() {
 			w.Link, w.Path = nameText(other.Name), objectivePath(other.ID)
