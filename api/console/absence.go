@@ -29,7 +29,7 @@ func (p absences) Ends(a wire.Absence) bool {
 }
 
 // State says whether an absence is over, in words.
-func (p absences) State(a wire.Absence) string { return shown.AbsenceText(a.Absence, p.now) }
+func (p absences) State(a wire.Absence) string { return shown.AbsenceText(a.Absence, a.Active, p.now) }
 
 func showAbsences(v *visit) (view, error) { return absencesOf(v, newFilledForm(url.Values{})) }
 

@@ -2,6 +2,7 @@ package work
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"longhaul/api/call"
@@ -21,14 +22,20 @@ func Offers(c *call.Call, o *opt.Objective, cmd opt.Command) bool {
 	return machineRefusal(o, cmd) == nil && !machine.Unchanged(o, p, cmd)
 }
 
-// Perform asks for a change as the operation for its kind does, and returns how many plans had not confirmed it when it
-// was answered.
+// Perform asks for a change as the operation for its kind does, with the scopes of that, and returns how many plans had
+// not confirmed it when it was answered.
 func (s *Commands) Perform(ctx context.Context, c *call.Call, cmd opt.Command) (unconfirmed int, err error) {
 	var o read.ShownObjective
 	var p read.ShownPlan
 	var change opt.Change
 	if cmd.Change != nil {
 		change = *cmd.Change
+	}
+	if cmd.Kind == opt.CreatePlan || cmd.Kind == opt.AddTasks { // the other methods check their scopes themselves
+		err = c.RequireScopes(scopesOf(nil, cmd)...)
+	}
+	if err != nil {
+		return 0, err
 	}
 	switch of, id := (Objectives{s}), cmd.ObjectiveID; cmd.Kind {
 	case opt.UpdateObjective:
@@ -48,6 +55,8 @@ func (s *Commands) Perform(ctx context.Context, c *call.Call, cmd opt.Command) (
 		if t, err = s.Read.PlanTask(ctx, c, cmd.TaskID); err == nil {
 			_, err = Tasks{s}.CancelTask(ctx, c, read.TaskParams{ID: t.Task.A2AID(), Seen: cmd.Seen})
 		}
+	default:
+		err = fmt.Errorf("no operation asks for %s", cmd.Kind)
 	}
 	return len(o.Unconfirmed) + len(p.Unconfirmed), err
 }

@@ -220,7 +220,9 @@ func printAbsence(p *process.Process, a *client.Absence, err error) error {
 	return err
 }
 
-func absenceState(a client.Absence) string { return shown.AbsenceText(a.Absence, a2a.At(time.Now())) }
+func absenceState(a client.Absence) string {
+	return shown.AbsenceText(a.Absence, a.Active, a2a.At(time.Now()))
+}
 
 // absenceListCommand is "longhaul absence list".
 type absenceListCommand struct{ absenceRemote }

@@ -42,10 +42,10 @@ func Who(r *opt.Responders) string {
 	return a2a.Visible(text)
 }
 
-// AbsenceText says how an absence stands at a time.
-func AbsenceText(a opt.Absence, now a2a.Time) string {
+// AbsenceText says how an absence, which is active or not, stands at a time.
+func AbsenceText(a opt.Absence, active bool, now a2a.Time) string {
 	switch {
-	case a.Active(now):
+	case active:
 		return "now"
 	case !a.EndedAt.IsZero():
 		return "ended by " + a2a.Visible(a.EndedBy)
