@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"mime"
@@ -85,27 +86,22 @@ func downloadMessages(v *visit) (view, error) {
 // fileOf returns a part as a file. Its type says that it is text, an image or neither, and
 // never what a browser would open as a page.
 func fileOf(p a2a.Part, name string) *file {
-	f := &file{Type: "text/plain; charset=utf-8"}
-	extension := ".txt"
-	switch {
+	f, extension := &file{Type: "text/plain; charset=utf-8"}, ".txt"
+	switch kind := http.DetectContentType(p.Raw); {
+	case p.Raw != nil && slices.Contains(images, kind):
+		f.Data, f.Type, extension = p.Raw, kind, "."+strings.TrimPrefix(kind, "image/")
 	case p.Raw != nil:
 		f.Data, f.Type, extension = p.Raw, "application/octet-stream", ".bin"
-		if kind := http.DetectContentType(p.Raw); slices.Contains(images, kind) {
-			f.Type, extension = kind, "."+strings.TrimPrefix(kind, "image/")
-		}
 	case p.Data != nil:
 		f.Data, f.Type, extension = p.Data, "application/json", ".json"
+	case p.Text != nil && mediaType(p) == "text/markdown":
+		f.Data, extension = []byte(*p.Text), ".md"
 	case p.Text != nil:
 		f.Data = []byte(*p.Text)
-		if kind := mediaType(p); kind == "text/markdown" {
-			extension = ".md"
-		}
 	case p.URL != nil:
 		f.Data = []byte(*p.URL)
 	}
-	if f.Name = fileName(p.Filename); f.Name == "" {
-		f.Name = name + extension
-	}
+	f.Name = cmp.Or(fileName(p.Filename), name+extension)
 	return f
 }
 

@@ -73,10 +73,9 @@ type link struct{ Text, URL string }
 
 // linksOf returns the links to other systems of a task with metadata.
 func linksOf(m a2a.Metadata) (out []link) {
-	for _, l := range []link{{"The workflow in Temporal", read.KeyWorkflowURL}, {"The traces", read.KeyTraceURL}} {
-		address, _ := m.String(l.URL)
-		if l.URL = webLink(address); l.URL != "" {
-			out = append(out, l)
+	for _, of := range []struct{ text, key string }{{"The workflow in Temporal", read.KeyWorkflowURL}, {"The traces", read.KeyTraceURL}} {
+		if address, _ := m.String(of.key); webLink(address) != "" {
+			out = append(out, link{of.text, webLink(address)})
 		}
 	}
 	return out

@@ -119,12 +119,11 @@ func shownText(s string) string { return a2a.Visible(beginningText(s, usualMeasu
 
 // questionOf returns the text of a question of a gate.
 func questionOf(g *opt.Gate, id string) string {
-	for _, q := range g.Questions {
-		if q.ID == id {
-			return a2a.Visible(cmp.Or(q.Question, q.ID))
-		}
+	i := slices.IndexFunc(g.Questions, func(q opt.Question) bool { return q.ID == id })
+	if i < 0 {
+		return a2a.Visible(id)
 	}
-	return a2a.Visible(id)
+	return a2a.Visible(cmp.Or(g.Questions[i].Question, id))
 }
 
 // countsText says whether a reply that did not close its gate counts.

@@ -159,14 +159,11 @@ func eventText(o *opt.Objective, e opt.Event) string {
 // and the reason.
 func stageText(e opt.Event) string {
 	look := shown.Stage{Status: e.To, Reason: e.Reason}.Look()
-	word := look.Word
-	switch reason := look.ReasonText(e.Reason); {
-	case strings.HasPrefix(reason, "for "):
-		return word + " " + reason
-	case reason != "":
-		return word + ": " + reason
+	reason := look.ReasonText(e.Reason)
+	if strings.HasPrefix(reason, "for ") {
+		return look.Word + " " + reason
 	}
-	return word
+	return look.Word + behind(": ", reason)
 }
 
 // taskMoveText describes the move of a task.
