@@ -104,10 +104,6 @@ var functions = template.FuncMap{
 	"cut": func(most int, text string) string { return shortened(text, most) },
 }
 
-func parseTemplate(name, text string) (*template.Template, error) {
-	return template.New(name).Funcs(functions).Option("missingkey=error").Parse(text)
-}
-
 // executeTemplate returns the text that t makes of d.
 func executeTemplate(t *template.Template, d Data) (string, error) {
 	var b strings.Builder
