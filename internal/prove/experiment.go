@@ -162,7 +162,7 @@ func (r *run) serverEnds(end func(context.Context) error) func(context.Context, 
 		for _, s := range before {
 			if t, err := r.client.get(ctx, s.taskID()); err == nil {
 				s.noteState(t)
-				s.markState(t)
+				s.update(func(s *sentTask) { s.markedState = stateAt(t) })
 			}
 		}
 		var rush sync.WaitGroup

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -45,9 +44,6 @@ func (h *webhook) close() {
 	_ = h.server.Shutdown(ctx)
 	<-h.ended
 }
-
-// urlFor returns the URL for one task.
-func (h *webhook) urlFor(token string) string { return h.base + "/" + url.PathEscape(token) }
 
 // ServeHTTP implements [http.Handler].
 func (h *webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
