@@ -208,6 +208,12 @@ func isUnreachable(err error) bool {
 	return errors.As(err, &connect) || errors.As(err, &network)
 }
 
+// isLost reports whether err says that a connection was lost, or that there is none.
+func isLost(err error) bool {
+	ended := func(as error) bool { return errors.Is(err, as) }
+	return isUnreachable(err) || pgconn.SafeToRetry(err) || pgconn.Timeout(err) || slices.ContainsFunc([]error{sql.ErrConnDone, errUnended, net.ErrClosed}, ended)
+}
+
 // Failure implements [diagnoser].
 func (d *Postgres) Failure(err error) error {
 	var e *pgconn.PgError
@@ -219,7 +225,7 @@ func (d *Postgres) Failure(err error) error {
 		if !isServerGone(e.Code) && !slices.Contains([]string{"40", "53", "55", "57", "58", "XX"}, class) {
 			return err
 		}
-	case !isUnreachable(err) && !pgconn.SafeToRetry(err) && !pgconn.Timeout(err) && !errors.Is(err, sql.ErrConnDone) && !errors.Is(err, errUnended) && !errors.Is(err, net.ErrClosed):
+	case !isLost(err):
 		return err
 	}
 	return unavailable(d, err)
