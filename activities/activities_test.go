@@ -152,9 +152,7 @@ func TestRun_hearsCancellation(t *testing.T) {
 		ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{StartToCloseTimeout: time.Minute})
 		return workflow.ExecuteActivity(ctx, "Run", activities.RunInput{Work: work}).Get(ctx, nil)
 	})
-	if err := <-returned; !errors.Is(err, context.Canceled) {
-		t.Errorf("Run returned %v, want %v", err, context.Canceled)
-	}
+	test.Error(t, "Run returned", context.Canceled, <-returned)
 }
 
 // Run sends heartbeats while it records events, so a slow journal does not time it out
@@ -293,9 +291,7 @@ func TestRun_leavesNothingBehind(t *testing.T) {
 				env.RegisterActivityWithOptions(func(ctx context.Context, in activities.RunInput) (activities.Outcome, error) {
 					before := goroutines(t)
 					out, err := acts.Run(ctx, in)
-					if after := goroutines(t); after != before {
-						t.Errorf("%d goroutines before the attempt, %d after it", before, after)
-					}
+					test.Is(t, "goroutines after the attempt", before, goroutines(t))
 					return out, err
 				}, activity.RegisterOptions{Name: "Run"})
 				if _, err := env.ExecuteActivity("Run", activities.RunInput{Work: work}); (err == nil) != (name == "completed") {
@@ -441,9 +437,7 @@ func TestRun_fenced(t *testing.T) {
 	cfg.Fence = func([]byte) <-chan struct{} { return fence }
 	w := newWorker(cfg)
 	_, err := w.ExecuteActivity(w.acts.Run, activities.RunInput{Work: work})
-	if app := application(t, err); app.Type() != activities.JournalError {
-		t.Errorf("got type %q", app.Type())
-	}
+	test.Is(t, "the type of the error", activities.JournalError, application(t, err).Type())
 }
 
 // givesBack checks that a worker that stops gives work back.
@@ -451,9 +445,9 @@ func (w worker) givesBack(t *testing.T, stop chan struct{}, do, in any) {
 	t.Helper()
 	w.SetWorkerStopChannel(stop)
 	_, err := w.ExecuteActivity(do, in)
-	if app := application(t, err); app.Type() != activities.WorkerStoppedError || app.NonRetryable() {
-		t.Errorf("got type %q, non-retryable %t", app.Type(), app.NonRetryable())
-	}
+	app := application(t, err)
+	test.Is(t, "the type of the error", activities.WorkerStoppedError, app.Type())
+	test.Is(t, "no retry", false, app.NonRetryable())
 }
 
 // former holds objectives whose attempt has ended, by tenant and id.

@@ -110,13 +110,9 @@ func TestFollow_waits(t *testing.T) {
 func TestFollow_fails(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := follow(ctx, &stateReader{states: []opt.TaskState{opt.TaskWorking}}, link); !errors.Is(err, context.Canceled) {
-		t.Errorf("canceled: %v", err)
-	}
+	test.Error(t, "canceled", context.Canceled, test.Err(follow(ctx, &stateReader{states: []opt.TaskState{opt.TaskWorking}}, link)))
 	down := errors.New("down")
-	if _, err := follow(t.Context(), &stateReader{states: []opt.TaskState{opt.TaskWorking}, err: down}, link); !errors.Is(err, down) {
-		t.Errorf("without a journal: %v", err)
-	}
+	test.Error(t, "without a journal", down, test.Err(follow(t.Context(), &stateReader{states: []opt.TaskState{opt.TaskWorking}, err: down}, link)))
 }
 
 // A worker that stops does not wait for tasks that it follows: Temporal repeats

@@ -90,9 +90,7 @@ func TestActivities_Deliver_outage(t *testing.T) {
 	for i, result := range []activities.Tried{up, down, down, up, up, down, denied, down, up} {
 		to.result, j.due = result, noticeDue().due
 		j.due[0].TaskID = fmt.Sprint("task-", i)
-		if _, err := a.Deliver(t.Context(), activities.DeliverRequest{ConfigID: "notice:mail"}); err != nil {
-			t.Fatal(err)
-		}
+		test.Value(a.Deliver(t.Context(), activities.DeliverRequest{ConfigID: "notice:mail"}))(t)
 	}
 	var got []string
 	for _, e := range logs.All() {

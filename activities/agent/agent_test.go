@@ -76,9 +76,7 @@ func TestExecutor(t *testing.T) {
 			unreachable := task("go")
 			t.Run("unreachable", func(t *testing.T) {
 				_, err := away.Execute(t.Context(), unreachable, &executortest.Stream{})
-				if want := "unreachable: Agent other cannot be used. There was no answer: refused."; err == nil || err.Error() != want {
-					t.Errorf("got the error %v, want %q", err, want)
-				}
+				test.Is(t, "the error", "unreachable: Agent other cannot be used. There was no answer: refused.", fmt.Sprint(err))
 			})
 		})
 	}
@@ -195,9 +193,7 @@ func TestExecutor_answersOnce(t *testing.T) {
 	w := replied(p, opt.Reply{Answers: []opt.Answer{{ID: "answer", Answer: json.RawMessage(`"blue"`)}}})
 	p, err := executortest.Player{Executor: e, Twice: true}.Play(t.Context(), w)
 	test.OK(t, err)
-	if got, want := show(p), "completed|result=Done: ask blue"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	test.Is(t, "the result", "completed|result=Done: ask blue", show(p))
 	test.Is(t, "messages were sent", 2, len(f.params("send")))
 }
 
@@ -226,9 +222,7 @@ func TestExecutor_memoComesFirst(t *testing.T) {
 	w := attempt("task-1", "go")
 	_, err := executortest.Player{Executor: executor(t, f, ""), Parked: func(w activities.Work, o activities.Outcome) *activities.Outcome {
 		var m struct{ MessageID, TaskID string }
-		if err := json.Unmarshal(o.Memo, &m); err != nil {
-			t.Error(err)
-		}
+		test.OK(t, json.Unmarshal(o.Memo, &m))
 		at = append(at, fmt.Sprintf("%d calls, message %t, task %q, wait %d, cancel %t", len(f.log()), m.MessageID != "", m.TaskID, o.Park.Wait, o.OnCancel))
 		return nil
 	}}.Play(t.Context(), w)
@@ -294,9 +288,7 @@ func TestExecutor_cannotList(t *testing.T) {
 		o, err := e.Execute(t.Context(), w, &executortest.Stream{})
 		test.OK(t, err)
 		w.Memo, w.Cancel = o.Memo, true
-		if o, err := e.Execute(t.Context(), w, &executortest.Stream{}); err != nil || o.Code != agent.CodeNotToldOf {
-			t.Errorf("%d: a cancellation ends with %+v, %v", status, o, err)
-		}
+		test.Is(t, fmt.Sprint(status), agent.CodeNotToldOf, test.Value(e.Execute(t.Context(), w, &executortest.Stream{}))(t).Code)
 		w.Cancel, w.Attempt = false, 2
 		if _, got := play(t, e, w); got != "completed|result=Done: go " {
 			t.Errorf("%d: got %q", status, got)
@@ -439,9 +431,7 @@ func TestExecutor_neverDowngrades(t *testing.T) {
 	f.refuse = map[string]rpcFault{"": {-32009, "Version not supported"}}
 	w.Memo = o.Memo
 	_, got := play(t, e, w)
-	if want := "failed|remote-refused: Agent other refuses the message: Version not supported"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	test.Is(t, "the result", "failed|remote-refused: Agent other refuses the message: Version not supported", got)
 }
 
 // messageID returns the id of the message that an outcome has chosen.
@@ -552,9 +542,7 @@ func TestExecutor_patience(t *testing.T) {
 	}
 
 	_, got = play(t, e, attempt("task-2", "long"))
-	if want := "failed|remote-timeout: Agent other took longer than 30m0s."; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	test.Is(t, "the result", "failed|remote-timeout: Agent other took longer than 30m0s.", got)
 }
 
 // A task that runs again, after its result was sent back or its failure was retried,

@@ -28,9 +28,7 @@ func TestExecutor(t *testing.T) {
 		Executor: elsewhere.Executor{}, Completes: answers("Done."), Fails: work(`{}`), Quick: true, Waits: &asks, Large: &large, Untrusted: &untrusted,
 		Parked: func(_ activities.Work, o activities.Outcome) *activities.Outcome {
 			var sent activities.Work
-			if err := json.Unmarshal(o.Park.Elsewhere.Input, &sent); err != nil {
-				t.Error(err)
-			}
+			test.OK(t, json.Unmarshal(o.Park.Elsewhere.Input, &sent))
 			out := opt.ReadOutcome(sent.Input)
 			if out.Gate != nil && len(sent.Replies) > 0 {
 				out = opt.ReadOutcome(json.RawMessage(`"Accepted."`))
@@ -47,9 +45,7 @@ func TestExecutor_parks(t *testing.T) {
 	p := executortest.Player{Executor: elsewhere.Executor{}, Twice: true, Parked: func(w activities.Work, o activities.Outcome) *activities.Outcome {
 		e := *o.Park.Elsewhere
 		var sent activities.Work
-		if err := json.Unmarshal(e.Input, &sent); err != nil {
-			t.Error(err)
-		}
+		test.OK(t, json.Unmarshal(e.Input, &sent))
 		if string(sent.Input) != `{"width":3}` || sent.Key != "key" {
 			t.Errorf("the activity gets %s", e.Input)
 		}

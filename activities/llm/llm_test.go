@@ -331,9 +331,7 @@ func TestExecutor_cancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	w := newWorld(t, llmtest.Turns(llmtest.Turn{Text: []string{"It "}, Stall: func() bool { cancel(); return true }}))
 	_, err := w.Execute(ctx, work(`{"model":"claude","prompt":"x"}`), &executortest.Stream{})
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v", err)
-	}
+	test.Error(t, "the call", context.Canceled, err)
 	<-w.server.Left() // the server sees that the caller has left
 }
 

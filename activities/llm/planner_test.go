@@ -270,16 +270,10 @@ const good = "models: {a: {provider: openai, model: m, key: KEY}}\n"
 func TestModels_CheckExecutors(t *testing.T) {
 	m, err := load(t, file+planning, "MODEL", "http://model.example.com", "TOOLS", "http://tools.example.com")
 	test.OK(t, err)
-	if err := m.CheckExecutors("echo", "shell"); err != nil {
-		t.Error(err)
-	}
-	if err := m.CheckExecutors("echo"); err == nil || err.Error() != `the planner in the file of --models: there is no executor "shell"; known are echo` {
-		t.Errorf("error %v", err)
-	}
+	test.OK(t, m.CheckExecutors("echo", "shell"))
+	test.Is(t, "the error", `the planner in the file of --models: there is no executor "shell"; known are echo`, fmt.Sprint(m.CheckExecutors("echo")))
 	var none *llm.Models
-	if err := none.CheckExecutors(); err != nil {
-		t.Error(err)
-	}
+	test.OK(t, none.CheckExecutors())
 	if _, err := llm.Load(test.File(t, "models.yaml", good+`servers: {s: {url: "http://x", headers: {A: "${NONE}"}}}`), nil); err != nil {
 		t.Errorf("without variables: %v", err)
 	}

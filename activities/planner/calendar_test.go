@@ -109,9 +109,7 @@ func TestCalendars_later(t *testing.T) {
 		t.Fatal(err)
 	}
 	night := a2a.At(time.Date(2026, 11, 30, 3, 0, 0, 0, time.UTC))
-	if got := g.Clocked(night, true).Ladder[1].After; got != 2*3600 {
-		t.Errorf("an hour of the guards after they are asked is over after %d s, want 2 h", got)
-	}
+	test.Is(t, "seconds after which an hour of the guards is over", 2*3600, g.Clocked(night, true).Ladder[1].After)
 }
 
 func TestLoadCalendars_mistakes(t *testing.T) {
@@ -130,14 +128,10 @@ func TestLoadCalendars_mistakes(t *testing.T) {
 		"{" + zone + "hours: {mon: [09:00-17:00]}, groups: [x]}\n  b: {" + zone + "hours: {mon: [09:00-17:00]}, groups: [x]}":     "calendar b: the calendar a is also that of the group x",
 		"{" + zone + "hours: {mon: [09:00-17:00]}, default: true}\n  b: {" + zone + "hours: {mon: [09:00-17:00]}, default: true}": "calendar b: the calendar a is also the default",
 	} {
-		if _, err := calendarsIn(t, "calendars:\n  a: "+text); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: error %v, want %q", text, err, want)
-		}
+		test.Fails(t, text, want, test.Err(calendarsIn(t, "calendars:\n  a: "+text)))
 	}
 	_, err := gateOf(t, planner.Calendars{}, "wait:\n      - {after: 1h, do: remind}\n      - {after: 4 working hours, do: remind}")
-	if err == nil || !strings.Contains(err.Error(), "book.yaml:11: working time needs a calendar") {
-		t.Errorf("without a calendar: %v", err)
-	}
+	test.Fails(t, "without a calendar", "book.yaml:11: working time needs a calendar", err)
 	c, err := calendarsIn(t, calendars)
 	test.OK(t, err)
 	for human, want := range map[string]string{
@@ -146,12 +140,8 @@ func TestLoadCalendars_mistakes(t *testing.T) {
 		"calendar: office\n      wait: [{after: 4h, do: remind}]":                           "book.yaml:8: a calendar is for steps in working time",
 		"wait: [{after: 4h, calendar: office, do: remind}]":                                 "book.yaml:9: a calendar is for steps in working time",
 	} {
-		if _, err := gateOf(t, c, human); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %s", human, err, want)
-		}
+		test.Fails(t, human, want, test.Err(gateOf(t, c, human)))
 	}
 	_, err = gateOf(t, planner.Calendars{}, "wait: [{after: 4 working weeks, do: remind}]")
-	if err == nil || !strings.Contains(err.Error(), "after: must be a duration of whole seconds, such as 90m, 4h or 7d, or working time") {
-		t.Errorf("weeks: %v", err)
-	}
+	test.Fails(t, "weeks", "after: must be a duration of whole seconds, such as 90m, 4h or 7d, or working time", err)
 }

@@ -143,8 +143,6 @@ func TestPlaybooks_None(t *testing.T) {
 		"a planner":             {(&planner.Playbooks{}).With(planner.Fallback{Takes: planner.Everything, Planner: some}), false},
 		"a playbook":            {some.With(nothing), false},
 	} {
-		if got := tt.books.None(); got != tt.want {
-			t.Errorf("%s: got %v", name, got)
-		}
+		test.Is(t, name, tt.want, tt.books.None())
 	}
 }

@@ -297,14 +297,10 @@ plans:
 		"":      `0.yaml:10: there is no command "contu" (did you mean count?); known are count, sort`,
 		"shell": `0.yaml:10: there is no command "contu" (did you mean count?); known are count, sort` + "\n" + `0.yaml:17: the input needs a member "command": known are count, sort`,
 	} {
-		if err := books.CheckInputs("shell", usual, named); err == nil || err.Error() != want {
-			t.Errorf("default %q: error %v, want %s", usual, err, want)
-		}
+		test.Is(t, "default "+usual, want, fmt.Sprint(books.CheckInputs("shell", usual, named)))
 	}
 	named[0].Names, named[0].Optional = []string{"contu", "count"}, true
-	if err := books.CheckInputs("shell", "shell", named); err != nil {
-		t.Errorf("optional: %v", err)
-	}
+	test.OK(t, books.CheckInputs("shell", "shell", named))
 	if err := books.CheckExecutors("shell", "shell"); err == nil || !strings.HasPrefix(err.Error(), "0.yaml:20: ") {
 		t.Errorf("error %v, want it at the line of the executor", err)
 	}
@@ -338,9 +334,7 @@ func TestPlaybooks_CheckLimits(t *testing.T) {
 func TestBundled(t *testing.T) {
 	books, err := planner.Bundled()
 	test.OK(t, err)
-	if err := books.CheckExecutors("", "echo"); err != nil {
-		t.Error(err)
-	}
+	test.OK(t, books.CheckExecutors("", "echo"))
 	for _, text := range append([]string{"demo", "Research AI safety papers and write a summary", "Please write me a poem; panic"}, books.Skills()[0].Examples...) {
 		name, specs, _, err := books.Match(message(text))
 		if name != "demo" || err != nil || len(specs) != 2 {
@@ -388,9 +382,7 @@ func checkPlans(t *testing.T, books *planner.Playbooks, text string) {
 	t.Helper()
 	_, specs, _, err := books.Match(message(text))
 	if err != nil {
-		if !errors.Is(err, activities.ErrNoPlan) {
-			t.Errorf("%.20q: %v", text, err)
-		}
+		test.Error(t, text, activities.ErrNoPlan, err)
 		return
 	}
 	objective := &opt.Objective{ID: opt.NewObjectiveID([16]byte{1})}

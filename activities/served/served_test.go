@@ -117,9 +117,7 @@ func TestExecutor(t *testing.T) {
 		Executor: either{executor, waiting}, Completes: message("hello"), Fails: message("fail"), Long: message("long"), Waits: new(message("ask")),
 		Untrusted: new(hostile()),
 	})
-	if _, err := erring.Execute(t.Context(), work(message("x")), &executortest.Stream{}); err == nil || !strings.Contains(err.Error(), "out of luck") {
-		t.Errorf("the error is %v", err)
-	}
+	test.Fails(t, "the error", "out of luck", test.Err(erring.Execute(t.Context(), work(message("x")), &executortest.Stream{})))
 }
 
 func hostile() activities.Work {

@@ -229,9 +229,7 @@ func TestExecutor_cancels(t *testing.T) {
 	} {
 		w := work(kind)
 		w.Key, w.Round, w.Cancel = "key", 1, true
-		if out, err := e.Execute(t.Context(), w, nil); err != nil || out.Message != want {
-			t.Errorf("%s: %q, %v", kind, out.Message, err)
-		}
+		test.Is(t, kind, want, test.Value(e.Execute(t.Context(), w, nil))(t).Message)
 	}
 }
 
@@ -273,8 +271,6 @@ func TestLoad_refuses(t *testing.T) {
 			}
 			return nil
 		})
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", text, err, want)
-		}
+		test.Fails(t, text, want, err)
 	}
 }

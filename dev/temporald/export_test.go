@@ -43,9 +43,7 @@ func KeepingDB(t *testing.T, path string) (db *sql.DB, parsed func() int64) {
 	db = sql.OpenDB(connector{driver: keepingDriver{counts}, source: "file:" + path})
 	db.SetMaxOpenConns(1)
 	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
+		test.OK(t, db.Close())
 	})
 	return db, counts.parsed.Load
 }

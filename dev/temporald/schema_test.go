@@ -3,7 +3,6 @@ package temporald_test
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -27,9 +26,7 @@ func TestStart_afterMovingDirectoryAside(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	s := start(t, temporald.Config{Dir: dir})
 	c := connect(t, s)
-	if _, err := c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: "old", TaskQueue: queue}, wait); err != nil {
-		t.Fatal(err)
-	}
+	test.Value(c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: "old", TaskQueue: queue}, wait))(t)
 	c.Close()
 	test.OK(t, s.Stop())
 	test.OK(t, os.Rename(dir, dir+".aside"))
@@ -55,9 +52,7 @@ func TestLock_canceled(t *testing.T) {
 	defer unlock()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := temporald.Lock(ctx, dir); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v, want %v", err, context.Canceled)
-	}
+	test.Error(t, "the call", context.Canceled, test.Err(temporald.Lock(ctx, dir)))
 }
 
 func TestStart_resumesAfterKill(t *testing.T) {
@@ -78,9 +73,7 @@ func TestStart_resumesAfterKill(t *testing.T) {
 	c := connect(t, start(t, cfg))
 	serve(t, c)
 	test.OK(t, c.SignalWorkflow(t.Context(), "waits", "", answer, "yes"))
-	if got, want := result(t, c.GetWorkflow(t.Context(), "waits", "")), "yes"; got != want {
-		t.Errorf("result = %q, want %q", got, want)
-	}
+	test.Is(t, "the result", "yes", result(t, c.GetWorkflow(t.Context(), "waits", "")))
 }
 
 // killedDir is the variable that makes this program be killed in the directory

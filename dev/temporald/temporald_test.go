@@ -37,9 +37,7 @@ func TestStart_runsWorkflowsInMemory(t *testing.T) {
 
 	run, err := c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{TaskQueue: queue}, greet, "you")
 	test.OK(t, err)
-	if got, want := result(t, run), "hello you"; got != want {
-		t.Errorf("result = %q, want %q", got, want)
-	}
+	test.Is(t, "the result", "hello you", result(t, run))
 	for _, e := range logs.FilterLevelExact(zap.InfoLevel).All() {
 		t.Errorf("the server logged below warning: %s", e.Message)
 	}
@@ -54,9 +52,7 @@ func TestStart_resumesAfterRestart(t *testing.T) {
 	s := start(t, cfg)
 	c := connect(t, s)
 	w := serve(t, c)
-	if _, err := c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: "waits", TaskQueue: queue}, wait); err != nil {
-		t.Fatal(err)
-	}
+	test.Value(c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: "waits", TaskQueue: queue}, wait))(t)
 	eventually(t, func() error { // stopped in the middle of a workflow task, it would resume after that task's timeout
 		d, err := c.DescribeWorkflowExecution(t.Context(), "waits", "")
 		if err == nil && d.WorkflowExecutionInfo.HistoryLength < 4 {
@@ -66,16 +62,12 @@ func TestStart_resumesAfterRestart(t *testing.T) {
 	})
 	w.Stop()
 	c.Close()
-	if err := s.Stop(); err != nil {
-		t.Fatalf("Stop: %v", err)
-	}
+	test.OK(t, s.Stop())
 
 	c = connect(t, start(t, cfg))
 	serve(t, c)
 	test.OK(t, c.SignalWorkflow(t.Context(), "waits", "", answer, "yes"))
-	if got, want := result(t, c.GetWorkflow(t.Context(), "waits", "")), "yes"; got != want {
-		t.Errorf("result = %q, want %q", got, want)
-	}
+	test.Is(t, "the result", "yes", result(t, c.GetWorkflow(t.Context(), "waits", "")))
 }
 
 func TestStart_stopsAndStartsAgain(t *testing.T) {
@@ -93,9 +85,7 @@ func TestStart_stopsAndStartsAgain(t *testing.T) {
 				s := start(t, cfg)
 				test.Equal(t, "addresses", []string{cfg.Addr, "http://" + cfg.UIAddr}, []string{s.Addr(), s.UIURL()})
 				for range 2 {
-					if err := s.Stop(); err != nil {
-						t.Fatalf("Stop: %v", err)
-					}
+					test.OK(t, s.Stop())
 				}
 			}
 		})
@@ -265,9 +255,7 @@ func start(t *testing.T, cfg temporald.Config) *temporald.Server {
 		t.Fatalf("Start: %v", err)
 	}
 	t.Cleanup(func() {
-		if err := s.Stop(); err != nil {
-			t.Errorf("Stop: %v", err)
-		}
+		test.OK(t, s.Stop())
 	})
 	return s
 }
@@ -281,9 +269,7 @@ func refused(t *testing.T, cfg temporald.Config, wants ...string) {
 		t.Fatalf("Start = nil error, want one that says %q", wants)
 	}
 	for _, want := range wants {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("Start: %v; want it to say %q", err, want)
-		}
+		test.Contains(t, "Start", want, err.Error())
 	}
 }
 

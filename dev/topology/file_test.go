@@ -60,9 +60,7 @@ func TestFile_secrets(t *testing.T) {
 				some[other] = value
 			}
 		}
-		if _, err := topology.Load(context.Background(), checkout, some); err == nil || !strings.Contains(err.Error(), "deploy/compose/secrets.sh") {
-			t.Errorf("without %s: %v, want a hint to the script", name, err)
-		}
+		test.Fails(t, "without "+name, "deploy/compose/secrets.sh", test.Err(topology.Load(context.Background(), checkout, some)))
 	}
 }
 

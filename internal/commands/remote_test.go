@@ -113,8 +113,6 @@ func TestCredentials_http(t *testing.T) {
 		"it has no certificate":      {CA: key},
 		"read --cert and --cert-key": {Cert: cert},
 	} {
-		if _, err := s.httpClient(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q", err, want)
-		}
+		test.Fails(t, "the call", want, test.Err(s.httpClient()))
 	}
 }

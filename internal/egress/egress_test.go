@@ -181,9 +181,7 @@ func TestClient_Do_dialsTheCheckedAddress(t *testing.T) {
 	t.Parallel()
 	site := newSite(t)
 	c := site.client(t, egress.Config{Resolver: names})
-	if got, want := site.get(t, c, "https://public.example.com/push"), "HTTP/2.0 public.example.com public.example.com"; got != want {
-		t.Errorf("answer = %q, want %q", got, want)
-	}
+	test.Is(t, "the answer", "HTTP/2.0 public.example.com public.example.com", site.get(t, c, "https://public.example.com/push"))
 	if got, want := site.dialed.Load(), "93.184.215.14:443"; got != want {
 		t.Errorf("dialed %v, want %v", got, want)
 	}
@@ -195,13 +193,9 @@ func TestClient_Do_refusesReboundName(t *testing.T) {
 	site := newSite(t)
 	rebinding := &rebinding{answers: []string{"93.184.215.14", "127.0.0.1"}}
 	c := site.client(t, egress.Config{Resolver: rebinding})
-	if err := c.Check(t.Context(), "https://public.example.com/"); err != nil {
-		t.Fatalf("Check: %v", err)
-	}
+	test.OK(t, c.Check(t.Context(), "https://public.example.com/"))
 	_, err := c.Do(t.Context(), get(t, "https://public.example.com/"))
-	if got, want := egress.Class(err), egress.ClassDenied; got != want {
-		t.Errorf("class of %v = %q, want %q", err, got, want)
-	}
+	test.Is(t, "the class of the error", egress.ClassDenied, egress.Class(err))
 	test.Is(t, "connections were made", 0, site.dials.Load())
 }
 
@@ -230,9 +224,7 @@ func TestClient_Do_followsNoRedirect(t *testing.T) {
 	answer, err := c.Do(t.Context(), get(t, "https://public.example.com/"))
 	test.OK(t, err)
 	_ = answer.Body.Close()
-	if got, want := answer.StatusCode, http.StatusFound; got != want {
-		t.Errorf("status = %d, want %d", got, want)
-	}
+	test.Is(t, "the status", http.StatusFound, answer.StatusCode)
 	test.Is(t, "the target of the redirect requests", 0, local.requests.Load())
 }
 
@@ -287,9 +279,7 @@ func TestClient_Do_limitsTime(t *testing.T) {
 	site.answer = func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 	c := site.client(t, egress.Config{Resolver: names, Timeout: 50 * time.Millisecond})
 	_, err := c.Do(t.Context(), get(t, "https://public.example.com/"))
-	if got, want := egress.Class(err), egress.ClassTimeout; got != want {
-		t.Errorf("class of %v = %q, want %q", err, got, want)
-	}
+	test.Is(t, "the class of the error", egress.ClassTimeout, egress.Class(err))
 }
 
 func TestClass(t *testing.T) {

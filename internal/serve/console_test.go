@@ -42,9 +42,7 @@ func TestConsolePages(t *testing.T) {
 			t.Errorf("%s: the page for signing in is there", name)
 		}
 		for _, want := range tc.want {
-			if !strings.Contains(w.Body.String(), want) {
-				t.Errorf("%s: the page has no %q:\n%s", name, want, w.Body)
-			}
+			test.Contains(t, name, want, w.Body.String())
 		}
 		if strings.Contains(w.Body.String(), tc.not) {
 			t.Errorf("%s: the page has %q:\n%s", name, tc.not, w.Body)

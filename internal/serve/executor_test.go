@@ -62,9 +62,7 @@ func TestCheckExecutors(t *testing.T) {
 	} {
 		err := fmt.Sprint(checkExecutors(books, tt.fallback, tt.known))
 		for _, want := range tt.want {
-			if !strings.Contains(err, want) {
-				t.Errorf("default %q, known %v: error %s, want in it %s", tt.fallback, tt.known, err, want)
-			}
+			test.Contains(t, "the error", want, err)
 		}
 		if strings.Contains(err, tt.not) {
 			t.Errorf("default %q, known %v: error %s", tt.fallback, tt.known, err)
@@ -127,8 +125,6 @@ func TestEcho(t *testing.T) {
 		{[]string{"--playbooks", plain, "--default-executor", "human"}, "--addr"},
 		{[]string{"--echo", "--fallback", "echo", "--playbooks", file}, "--addr"},
 	} {
-		if said := refused(t, 1, Build{}, append([]string{"api", "--addr", "127.0.0.1:-1"}, tt.args...)...); !strings.Contains(said, tt.want) {
-			t.Errorf("%v: it said\n%s\nwant in it %s", tt.args, said, tt.want)
-		}
+		test.Contains(t, "the text", tt.want, refused(t, 1, Build{}, append([]string{"api", "--addr", "127.0.0.1:-1"}, tt.args...)...))
 	}
 }

@@ -37,9 +37,7 @@ func TestServe_onATerminal(t *testing.T) {
 			terminal, cmd, said := startOnTerminal(t, outlives)
 			next := func(want string) {
 				t.Helper()
-				if got, err := said.ReadString('\n'); err != nil || got != want+"\n" {
-					t.Fatalf("it said %q, error %v; want %q", got, err, want)
-				}
+				test.Is(t, "the result", want+"\n", test.Value(said.ReadString('\n'))(t))
 			}
 			next("up")
 			test.OK(t, cmd.Process.Signal(syscall.SIGHUP))

@@ -72,9 +72,7 @@ func TestServe_readsPlaybooksAgain(t *testing.T) {
 	hangUp := func(want string) {
 		t.Helper()
 		test.OK(t, syscall.Kill(os.Getpid(), syscall.SIGHUP))
-		if e := <-logged; e.Message != want {
-			t.Errorf("logged %q, want %q", e.Message, want)
-		}
+		test.Is(t, "logged", want, (<-logged).Message)
 	}
 	check("at first", "first")
 	write("second", "")

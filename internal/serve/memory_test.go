@@ -4,6 +4,8 @@ import (
 	"math"
 	"testing"
 	"testing/fstest"
+
+	"longhaul/internal/test"
 )
 
 func TestMemoryLimit(t *testing.T) {
@@ -32,9 +34,7 @@ func TestMemoryLimit(t *testing.T) {
 		for path, content := range tt.files {
 			root[path] = &fstest.MapFile{Data: []byte(content)}
 		}
-		if got := memoryLimit(root, tt.runtime); got != tt.want {
-			t.Errorf("%s: %d MiB, want %d", name, got/mib, tt.want/mib)
-		}
+		test.Is(t, name, tt.want, memoryLimit(root, tt.runtime))
 	}
 }
 

@@ -49,9 +49,7 @@ func TestWorkSettings_planner(t *testing.T) {
 		}
 		books, err := tt.settings.loadPlaybooks(b, planners)
 		if tt.err != "" {
-			if err == nil || err.Error() != tt.err {
-				t.Errorf("%+v: error %v, want %s", tt.settings, err, tt.err)
-			}
+			test.Is(t, fmt.Sprintf("%+v", tt.settings), tt.err, fmt.Sprint(err))
 			continue
 		}
 		if err != nil {

@@ -40,18 +40,14 @@ func TestDocs_playbook(t *testing.T) {
 	docs += readFile(t, "../../docs/decide.md")
 	all := strings.Join(regexp.MustCompile("(?s)```yaml\n.*?```").FindAllString(docs, -1), "")
 	for _, name := range members(t) {
-		if !strings.Contains(docs, "`"+name+"`") {
-			t.Errorf("the text does not mention %s", name)
-		}
+		test.Contains(t, "the text", "`"+name+"`", docs)
 		if name != "front" && !regexp.MustCompile(`(?m)(^|[{, -])`+name+`:`).MatchString(all) {
 			t.Errorf("the example has no %s", name)
 		}
 	}
 	books, err := workSettings{Playbooks: []string{test.File(t, "article.yaml", example)}}.loadPlaybooks(Build{}, nil)
 	test.OK(t, err)
-	if err := books.CheckExecutors("echo", "echo"); err != nil {
-		t.Error(err)
-	}
+	test.OK(t, books.CheckExecutors("echo", "echo"))
 	made := perform(t, books, "Please write an article about tea")
 	want := `Mind the spelling of:
 Draft
@@ -62,9 +58,7 @@ Make an outline
 · Length
 · Outline
 It was checked: All of it is true.`
-	if got := strings.Join(made, "\n--\n"); !strings.Contains(got, want) {
-		t.Errorf("the objective made\n%s\nwant in it\n%s", got, want)
-	}
+	test.Contains(t, "the objective made", want, strings.Join(made, "\n--\n"))
 }
 
 // members lists the members that the reader of playbooks accepts.

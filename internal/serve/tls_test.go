@@ -15,7 +15,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -122,14 +121,10 @@ func TestCertificates_refused(t *testing.T) {
 		t.Errorf("without TLS: %v, error %v", c, err)
 	}
 	s := tlsSettings(t)
-	if _, err := s.certificates(zap.NewNop()); err == nil || !strings.Contains(err.Error(), "read --tls-cert and --tls-key") {
-		t.Errorf("missing files: %v", err)
-	}
+	test.Fails(t, "missing files", "read --tls-cert and --tls-key", test.Err(s.certificates(zap.NewNop())))
 	writePair(t, s, "x")
 	s.ClientCA = s.TLSKey
-	if _, err := s.certificates(zap.NewNop()); err == nil || !strings.Contains(err.Error(), "--client-ca: it has no certificate") {
-		t.Errorf("a key as authority: %v", err)
-	}
+	test.Fails(t, "a key as authority", "--client-ca: it has no certificate", test.Err(s.certificates(zap.NewNop())))
 }
 
 // A server with TLS answers only over TLS, in HTTP/2 too.
@@ -144,9 +139,7 @@ func TestHTTPServer_tls(t *testing.T) {
 	s.pages = api.New(api.Config{Service: apiservice.New(apiservice.Config{Card: card.Info{Name: "Longhaul"}}), Authenticate: anonymousAuthority{}.Authenticate})
 	s.serve(l, files)
 	defer func() {
-		if err := s.Stop(); err != nil {
-			t.Error(err)
-		}
+		test.OK(t, s.Stop())
 	}()
 	roots := x509.NewCertPool()
 	text, err := os.ReadFile(settings.TLSCert)

@@ -2,7 +2,6 @@ package signing_test
 
 import (
 	"bytes"
-	"errors"
 	"testing"
 
 	"longhaul/internal/seal"
@@ -19,12 +18,8 @@ func TestCallbacks(t *testing.T) {
 	test.OK(t, err)
 	want := opt.CallbackRef{Tenant: "t", TaskID: "task-a-1-0", Round: 3, Wake: true}
 	token := signing.Callbacks{Box: box}.Token(want)
-	if got, err := (signing.Callbacks{Box: box}).Verify(token); err != nil || got != want {
-		t.Errorf("got %+v, %v", got, err)
-	}
-	if _, err := (signing.Callbacks{Box: other}).Verify(token); !errors.Is(err, signing.ErrCallback) {
-		t.Errorf("another key: %v", err)
-	}
+	test.Is(t, "the result", want, test.Value((signing.Callbacks{Box: box}).Verify(token))(t))
+	test.Error(t, "another key", signing.ErrCallback, test.Err((signing.Callbacks{Box: other}).Verify(token)))
 	secret, err := box.Seal([]byte(`{"t":"task-a-1-0"}`), "another context")
 	test.OK(t, err)
 	changed := []byte(token)
@@ -32,8 +27,6 @@ func TestCallbacks(t *testing.T) {
 		changed[20] = 'a'
 	}
 	for _, wrong := range []string{"", "?", token[:len(token)-2], string(changed), string(secret)} {
-		if _, err := (signing.Callbacks{Box: box}).Verify(wrong); !errors.Is(err, signing.ErrCallback) {
-			t.Errorf("%q: %v", wrong, err)
-		}
+		test.Error(t, wrong, signing.ErrCallback, test.Err((signing.Callbacks{Box: box}).Verify(wrong)))
 	}
 }

@@ -2,7 +2,6 @@ package signing_test
 
 import (
 	"bytes"
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -39,16 +38,10 @@ func TestLinks(t *testing.T) {
 	got, err := newLinks(t, c, 2, 1).Verify(token) // after another key was put first
 	test.OK(t, err)
 	test.Equal(t, "link", link, got)
-	if _, err := newLinks(t, c, 2).Verify(token); !errors.Is(err, signing.ErrLink) {
-		t.Errorf("without its key: %v", err)
-	}
+	test.Error(t, "without its key", signing.ErrLink, test.Err(newLinks(t, c, 2).Verify(token)))
 	c.now = began.Add(time.Hour)
-	if _, err := newLinks(t, c, 1).Verify(token); !errors.Is(err, signing.ErrLinkExpired) {
-		t.Errorf("an hour later: %v", err)
-	}
-	if _, err := newLinks(t, c, 2).Verify(token); !errors.Is(err, signing.ErrLink) {
-		t.Errorf("an hour later, without its key: %v", err)
-	}
+	test.Error(t, "an hour later", signing.ErrLinkExpired, test.Err(newLinks(t, c, 1).Verify(token)))
+	test.Error(t, "an hour later, without its key", signing.ErrLink, test.Err(newLinks(t, c, 2).Verify(token)))
 }
 
 // A token with any character changed is not valid, and neither are other tokens.
@@ -73,9 +66,7 @@ func TestLinks_altered(t *testing.T) {
 	test.OK(t, err)
 	_, payload, _ := strings.Cut(token, ".")
 	for _, wrong := range []string{"", "x", "a.b.c", other, "eyJhbGciOiJub25lIn0." + payload, "eyJhbGciOiJub25lIn0." + strings.Split(payload, ".")[0] + "."} {
-		if _, err := l.Verify(wrong); !errors.Is(err, signing.ErrLink) {
-			t.Errorf("%q: %v", wrong, err)
-		}
+		test.Error(t, wrong, signing.ErrLink, test.Err(l.Verify(wrong)))
 	}
 }
 

@@ -19,9 +19,7 @@ func TestStatement(t *testing.T) {
 	signed, err := k.SignStatement(t.Context(), []byte(text))
 	test.OK(t, err)
 	c.now = began.Add(10 * 365 * 24 * time.Hour)
-	if got, err := signing.Statement(keys, signed); err != nil || string(got) != text {
-		t.Errorf("statement %s, %v", got, err)
-	}
+	test.Is(t, "statement", text, string(test.Value(signing.Statement(keys, signed))(t)))
 	other, err := signing.New(signing.Config{Store: newStore(t), Now: c.read}).PublicKeys(t.Context())
 	test.OK(t, err)
 	parts := strings.Split(signed, ".")
