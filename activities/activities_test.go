@@ -367,8 +367,7 @@ func TestRecord(t *testing.T) {
 	r := &recorder{}
 	w := newWorker(activities.Config{Recorder: r})
 	batches := []opt.Batch{{Source: "plan"}, {Source: "objective"}}
-	_, err := w.ExecuteActivity(w.acts.Record, batches)
-	test.OK(t, err)
+	_ = test.Value(w.ExecuteActivity(w.acts.Record, batches))(t)
 	test.Equal(t, "batches", [][]opt.Batch{batches}, r.calls)
 }
 
@@ -470,8 +469,7 @@ func TestLoad(t *testing.T) {
 	load := func(tenant, id string, after int64) (opt.Kept, error) {
 		return result[opt.Kept](w.ExecuteActivity(w.acts.Load, activities.KeptRequest{Tenant: tenant, ObjectiveID: id, Source: id, After: after}))
 	}
-	got, err := load("t", "o", 7)
-	test.OK(t, err)
+	got := test.Value(load("t", "o", 7))(t)
 	test.Equal(t, "kept", want, got)
 	for _, tt := range []struct {
 		tenant, id string

@@ -46,8 +46,7 @@ func (w *watcher) Exceeded(quota string)           { w.quotas = append(w.quotas,
 // quotas returns limits of tenants.
 func quotas(t *testing.T, texts ...string) access.Quotas {
 	t.Helper()
-	q, err := access.Quotas{}.With(texts...)
-	test.OK(t, err)
+	q := test.Value(access.Quotas{}.With(texts...))(t)
 	return q
 }
 

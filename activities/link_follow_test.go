@@ -82,8 +82,7 @@ func TestFollow_ends(t *testing.T) {
 	} {
 		s := &stateReader{states: tt.states}
 		s.view.Task.Artifacts, s.view.Task.Status.Message = []a2a.Artifact{artifact("1-0-echo", "text")}, tt.said
-		got, err := follow(t.Context(), s, tt.link)
-		test.OK(t, err)
+		got := test.Value(follow(t.Context(), s, tt.link))(t)
 		test.Equal(t, name, tt.want, got)
 		if id := s.view.Task.Artifacts; len(id) > 0 && id[0].ArtifactID != "1-0-echo" {
 			t.Errorf("%s: the other task's artifact is called %s now", name, id[0].ArtifactID)

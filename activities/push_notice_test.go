@@ -118,8 +118,7 @@ func TestActivities_Deliver_quota(t *testing.T) {
 		})
 		deliver := func() activities.Delivered {
 			t.Helper()
-			out, err := a.Deliver(t.Context(), activities.DeliverRequest{TaskID: "task", ConfigID: "notice:mail"})
-			test.OK(t, err)
+			out := test.Value(a.Deliver(t.Context(), activities.DeliverRequest{TaskID: "task", ConfigID: "notice:mail"}))(t)
 			return out
 		}
 		j.due[0].Since = a2a.At(time.Now())

@@ -101,8 +101,7 @@ func waiting() *pushJournal {
 
 func deliver(t *testing.T, j *pushJournal, r activities.Sender, in activities.DeliverRequest) activities.Delivered {
 	t.Helper()
-	out, err := activities.New(activities.Config{Push: &activities.Push{Journal: j, Sender: r, Notice: notice}}).Deliver(t.Context(), in)
-	test.OK(t, err)
+	out := test.Value(activities.New(activities.Config{Push: &activities.Push{Journal: j, Sender: r, Notice: notice}}).Deliver(t.Context(), in))(t)
 	return out
 }
 

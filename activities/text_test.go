@@ -23,8 +23,7 @@ var made = []activities.Result{
 
 func TestRun_fillsInput(t *testing.T) {
 	text := func(pieces ...activities.Piece) string {
-		data, err := json.Marshal(map[string]any{"q": []any{activities.Text(pieces)}})
-		test.OK(t, err)
+		data := test.Value(json.Marshal(map[string]any{"q": []any{activities.Text(pieces)}}))(t)
 		return string(data)
 	}
 	literal := func(s string) activities.Piece { return activities.Piece{Literal: s} }

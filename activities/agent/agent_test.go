@@ -37,15 +37,13 @@ func load(t *testing.T, text string) (agent.Agents, error) {
 // executor returns one that knows f as "other". more are further members of it.
 func executor(t *testing.T, f *fake, more string) *agent.Executor {
 	t.Helper()
-	agents, err := load(t, fmt.Sprintf("agents:\n  other: {url: '%s', headers: {Authorization: 'Bearer ${TOKEN}'}%s}\n", f.URL, more))
-	test.OK(t, err)
+	agents := test.Value(load(t, fmt.Sprintf("agents:\n  other: {url: '%s', headers: {Authorization: 'Bearer ${TOKEN}'}%s}\n", f.URL, more)))(t)
 	return agent.New(agent.Config{Agents: agents, HTTP: client(t)})
 }
 
 func client(t *testing.T) *egress.Client {
 	t.Helper()
-	c, err := egress.New(egress.Config{AllowPrivate: true, MaxAnswer: agent.MaxAnswer})
-	test.OK(t, err)
+	c := test.Value(egress.New(egress.Config{AllowPrivate: true, MaxAnswer: agent.MaxAnswer}))(t)
 	t.Cleanup(c.Close)
 	return c
 }
@@ -191,8 +189,7 @@ func TestExecutor_answersOnce(t *testing.T) {
 	e := executor(t, f, "")
 	p, _ := play(t, e, task("ask"))
 	w := replied(p, opt.Reply{Answers: []opt.Answer{{ID: "answer", Answer: json.RawMessage(`"blue"`)}}})
-	p, err := executortest.Player{Executor: e, Twice: true}.Play(t.Context(), w)
-	test.OK(t, err)
+	p = test.Value(executortest.Player{Executor: e, Twice: true}.Play(t.Context(), w))(t)
 	test.Is(t, "the result", "completed|result=Done: ask blue", show(p))
 	test.Is(t, "messages were sent", 2, len(f.params("send")))
 }
@@ -264,8 +261,7 @@ func TestExecutor_cancelOfALostAnswer(t *testing.T) {
 	f := newFake(t, "1.0", false)
 	e := executor(t, f, "")
 	w := attempt("task-1", "long")
-	chosen, err := e.Execute(t.Context(), w, &executortest.Stream{})
-	test.OK(t, err)
+	chosen := test.Value(e.Execute(t.Context(), w, &executortest.Stream{}))(t)
 	w.Memo = chosen.Memo
 	if _, err := e.Execute(t.Context(), w, &executortest.Stream{}); err != nil { // whose result is lost
 		t.Fatal(err)
@@ -285,8 +281,7 @@ func TestExecutor_cannotList(t *testing.T) {
 		f.status = map[string]answered{"list": {status: status}}
 		e := executor(t, f, "")
 		w := attempt("task-1", "go")
-		o, err := e.Execute(t.Context(), w, &executortest.Stream{})
-		test.OK(t, err)
+		o := test.Value(e.Execute(t.Context(), w, &executortest.Stream{}))(t)
 		w.Memo, w.Cancel = o.Memo, true
 		test.Is(t, fmt.Sprint(status), agent.CodeNotToldOf, test.Value(e.Execute(t.Context(), w, &executortest.Stream{}))(t).Code)
 		w.Cancel, w.Attempt = false, 2
@@ -330,8 +325,7 @@ func TestExecutor_stream(t *testing.T) {
 			e, shown := executor(t, f, ""), []string{}
 			for {
 				out := &executortest.Stream{}
-				o, err := e.Execute(t.Context(), w, out)
-				test.OK(t, err)
+				o := test.Value(e.Execute(t.Context(), w, out))(t)
 				for _, p := range out.Pieces() {
 					shown = append(shown, p.Artifact.Text())
 				}
@@ -405,8 +399,7 @@ func TestExecutor_chooses(t *testing.T) {
 	} {
 		f := newFake(t, "1.0", false)
 		f.card = tt.card(f)
-		o, err := executor(t, f, tt.more).Execute(t.Context(), task("go"), &executortest.Stream{})
-		test.OK(t, err)
+		o := test.Value(executor(t, f, tt.more).Execute(t.Context(), task("go"), &executortest.Stream{}))(t)
 		var m struct{ At struct{ URL, Version string } }
 		test.OK(t, json.Unmarshal(o.Memo, &m))
 		got := m.At.Version + " " + strings.TrimPrefix(m.At.URL, f.URL)
@@ -422,8 +415,7 @@ func TestExecutor_neverDowngrades(t *testing.T) {
 	f := newFake(t, "1.0", false)
 	e := executor(t, f, "")
 	w := attempt("task-1", "go")
-	o, err := e.Execute(t.Context(), w, &executortest.Stream{})
-	test.OK(t, err)
+	o := test.Value(e.Execute(t.Context(), w, &executortest.Stream{}))(t)
 	if again, err := e.Execute(t.Context(), w, &executortest.Stream{}); err != nil || messageID(t, again) != messageID(t, o) {
 		t.Errorf("a repeat of the first leg chose another message id: %v", err)
 	}
@@ -525,8 +517,7 @@ func TestExecutor_trouble(t *testing.T) {
 // attempt continues with the same remote task.
 func TestExecutor_patience(t *testing.T) {
 	f := newFake(t, "1.0", false)
-	agents, err := load(t, "agents:\n  other: {url: '"+f.URL+"', patience: 10m, max-wait: 30m}\n")
-	test.OK(t, err)
+	agents := test.Value(load(t, "agents:\n  other: {url: '"+f.URL+"', patience: 10m, max-wait: 30m}\n"))(t)
 	e := agent.New(agent.Config{Agents: agents, HTTP: client(t), Now: func() time.Time { // a minute goes by with each call
 		return time.Date(2030, 1, 1, 0, len(f.log()), 0, 0, time.UTC)
 	}})

@@ -185,8 +185,7 @@ func TestIsScript(t *testing.T) {
 
 // The table in docs/executors.md has each command, with examples that are ones.
 func TestCommands_documented(t *testing.T) {
-	raw, err := os.ReadFile("../../docs/executors.md")
-	test.OK(t, err)
+	raw := test.Value(os.ReadFile("../../docs/executors.md"))(t)
 	_, table, _ := strings.Cut(string(raw), "## `echo`")
 	_, table, _ = strings.Cut(table, "```\n")
 	table, _, _ = strings.Cut(table, "```")
@@ -212,8 +211,7 @@ func TestExecutor_Execute_hint(t *testing.T) {
 		"Wait for tea":      "Wait for tea",
 		"task 3":            "task 3",
 	} {
-		got, err := echo.Executor{}.Execute(t.Context(), activities.Work{Name: "Task", Description: text}, nil)
-		test.OK(t, err)
+		got := test.Value(echo.Executor{}.Execute(t.Context(), activities.Work{Name: "Task", Description: text}, nil))(t)
 		test.Equal(t, fmt.Sprintf("%q", text), said(want), got)
 	}
 }

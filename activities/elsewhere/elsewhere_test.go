@@ -18,8 +18,7 @@ func work(input string) activities.Work { return activities.Work{Input: json.Raw
 // TestExecutor plays the worker elsewhere: it returns what the data of the task say.
 func TestExecutor(t *testing.T) {
 	answers := func(data any) activities.Work {
-		text, err := json.Marshal(map[string]any{"queue": "q", "activity": "a", "data": data})
-		test.OK(t, err)
+		text := test.Value(json.Marshal(map[string]any{"queue": "q", "activity": "a", "data": data}))(t)
 		return work(string(text))
 	}
 	large, untrusted := answers(strings.Repeat("x", executortest.LargeResult)), answers(executortest.Hostile)

@@ -72,8 +72,7 @@ func newWorld(t testing.TB, script func(int, llmtest.Request) llmtest.Turn, more
 	t.Helper()
 	core, log := observer.New(zap.DebugLevel)
 	w := world{server: llmtest.New(t, script), tools: llmtest.NewToolServer(t), log: log}
-	m, err := load(t, file+strings.Join(more, "\n"), "MODEL", w.server.URL, "TOOLS", w.tools.URL)
-	test.OK(t, err)
+	m := test.Value(load(t, file+strings.Join(more, "\n"), "MODEL", w.server.URL, "TOOLS", w.tools.URL))(t)
 	w.Executor = llm.Executor{Models: m, Log: zap.New(core)}
 	return w
 }
@@ -90,8 +89,7 @@ func work(input string) activities.Work {
 
 func play(t *testing.T, p executortest.Player, w activities.Work) executortest.Played {
 	t.Helper()
-	played, err := p.Play(t.Context(), w)
-	test.OK(t, err)
+	played := test.Value(p.Play(t.Context(), w))(t)
 	return played
 }
 

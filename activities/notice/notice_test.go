@@ -63,8 +63,7 @@ func load(t *testing.T, text string, env ...string) ([]notice.Channel, error) {
 // open returns the channels of a text.
 func open(t *testing.T, cfg notice.Config, text string, env ...string) *notice.Channels {
 	t.Helper()
-	list, err := load(t, text, env...)
-	test.OK(t, err)
+	list := test.Value(load(t, text, env...))(t)
 	cfg.Channels = list
 	return notice.New(cfg)
 }
@@ -96,8 +95,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 
 func sender(t *testing.T) *egress.Client {
 	t.Helper()
-	to, err := egress.New(egress.Config{AllowPrivate: true})
-	test.OK(t, err)
+	to := test.Value(egress.New(egress.Config{AllowPrivate: true}))(t)
 	t.Cleanup(to.Close)
 	return to
 }
@@ -204,8 +202,7 @@ func TestChannels_Notify_outcomes(t *testing.T) {
 	if got := c.Notify(t.Context(), attempt("other")); got != (activities.Tried{Class: activities.NoChannel}) {
 		t.Errorf("a channel that was removed: %+v", got)
 	}
-	strict, err := egress.New(egress.Config{})
-	test.OK(t, err)
+	strict := test.Value(egress.New(egress.Config{}))(t)
 	c = open(t, notice.Config{Sender: strict}, hook, "HOOK="+r.URL, "TOKEN=s")
 	test.Is(t, "an address that is not public", activities.Tried{Class: egress.ClassDenied, Final: true, Rule: `scheme: scheme "http"`, Private: true}, c.Notify(t.Context(), attempt("hook")))
 }
@@ -380,8 +377,7 @@ func TestChannels_Notify_mailServerLeaves(t *testing.T) {
 
 // A server that is down, or does not answer, gets the message later.
 func TestChannels_Notify_mailServerIsDown(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	test.OK(t, err)
+	l := test.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	down := &noticetest.MailServer{Addr: l.Addr().String()}
 	_ = l.Close()
 	test.Is(t, "down", activities.Tried{Class: egress.ClassRefused}, open(t, notice.Config{}, mailTo(down, "tls: none")).Notify(t.Context(), attempt("mail")))

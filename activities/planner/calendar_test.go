@@ -46,15 +46,13 @@ func gateOf(t *testing.T, c planner.Calendars, human string) (*opt.Gate, error) 
 	if err != nil {
 		return nil, err
 	}
-	made, err := books.Plan(context.Background(), activities.Request{Message: &a2a.Message{Parts: []a2a.Part{a2a.TextPart("go")}}})
-	test.OK(t, err)
+	made := test.Value(books.Plan(context.Background(), activities.Request{Message: &a2a.Message{Parts: []a2a.Part{a2a.TextPart("go")}}}))(t)
 	return made.Plans[0].Tasks[0].Ask, nil
 }
 
 // A gate opens with the times of its steps, by the calendar of its responders.
 func TestCalendars(t *testing.T) {
-	c, err := calendarsIn(t, calendars)
-	test.OK(t, err)
+	c := test.Value(calendarsIn(t, calendars))(t)
 	for _, tt := range []struct{ opened, human, want string }{
 		{"2026-11-27T11:00:00Z", `wait: [{after: 4 working hours, do: remind}, {after: 90 working minutes, do: expire}]`, "error: book.yaml:9: must be later than the step before"},
 		{"2026-11-27T11:00:00Z", `wait: [{after: 4 working hours, do: remind}, {after: 11 working hours, do: expire}]`, "2026-11-30T10:00:00Z 2026-12-01T10:00:00Z"},
@@ -79,8 +77,7 @@ func TestCalendars(t *testing.T) {
 		if err != nil {
 			got = "error: " + err.Error()[strings.Index(err.Error(), "book.yaml"):]
 		} else {
-			at, err := time.Parse(time.RFC3339, tt.opened)
-			test.OK(t, err)
+			at := test.Value(time.Parse(time.RFC3339, tt.opened))(t)
 			opened := g.Clocked(a2a.At(at), true)
 			opened = opened.Opened(a2a.At(at), 0)
 			var times []string

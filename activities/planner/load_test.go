@@ -239,8 +239,7 @@ func TestLoadDir(t *testing.T) {
 	} {
 		test.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
-	books, err := planner.LoadFiles(planner.Calendars{}, dir)
-	test.OK(t, err)
+	books := test.Value(planner.LoadFiles(planner.Calendars{}, dir))(t)
 	var got []string
 	for _, s := range books.Skills() {
 		got = append(got, s.ID)

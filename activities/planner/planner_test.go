@@ -84,8 +84,7 @@ plans:
 		}},
 	}
 	m := message("green tea")
-	got, err := books.Plan(t.Context(), activities.Request{Name: "Afternoon", Description: "with milk", Message: &m})
-	test.OK(t, err)
+	got := test.Value(books.Plan(t.Context(), activities.Request{Name: "Afternoon", Description: "with milk", Message: &m}))(t)
 	test.Equal(t, "plans", activities.Planned{Plans: want, Planner: "playbook full", Reason: `keyword "tea"`}, got)
 }
 
@@ -223,11 +222,9 @@ func TestPlaybooks_Plan_neverFits(t *testing.T) {
 }
 
 func TestPlaybooks_Plan_isUsedByMany(t *testing.T) {
-	books, err := planner.Bundled()
-	test.OK(t, err)
+	books := test.Value(planner.Bundled())(t)
 	m := message("Research tea")
-	want, err := books.Plan(t.Context(), activities.Request{Message: &m})
-	test.OK(t, err)
+	want := test.Value(books.Plan(t.Context(), activities.Request{Message: &m}))(t)
 	var ended sync.WaitGroup
 	for range 8 {
 		ended.Go(func() {
@@ -332,8 +329,7 @@ func TestPlaybooks_CheckLimits(t *testing.T) {
 // TestBundled runs the demo with the echo executor, and checks that it takes long
 // enough to kill a process meanwhile.
 func TestBundled(t *testing.T) {
-	books, err := planner.Bundled()
-	test.OK(t, err)
+	books := test.Value(planner.Bundled())(t)
 	test.OK(t, books.CheckExecutors("", "echo"))
 	for _, text := range append([]string{"demo", "Research AI safety papers and write a summary", "Please write me a poem; panic"}, books.Skills()[0].Examples...) {
 		name, specs, _, err := books.Match(message(text))
@@ -401,8 +397,7 @@ func load(t *testing.T, files ...string) *planner.Playbooks {
 		fsys[name] = &fstest.MapFile{Data: []byte(text)}
 		names = append(names, name)
 	}
-	books, err := planner.Load(fsys, names...)
-	test.OK(t, err)
+	books := test.Value(planner.Load(fsys, names...))(t)
 	return books
 }
 

@@ -55,8 +55,7 @@ func TestPlaybookSet(t *testing.T) {
 // Playbooks are used while they are replaced.
 func TestPlaybookSet_isUsedByMany(t *testing.T) {
 	books := load(t, "name: a\ndefault: true\nplans: [{name: P, tasks: [{name: T}]}]")
-	set, err := planner.NewPlaybookSet(func() (*planner.Playbooks, error) { return books, nil })
-	test.OK(t, err)
+	set := test.Value(planner.NewPlaybookSet(func() (*planner.Playbooks, error) { return books, nil }))(t)
 	var ended sync.WaitGroup
 	for range 4 {
 		ended.Go(func() {

@@ -238,8 +238,7 @@ func TestExecutor_conversation(t *testing.T) {
 	play := func(w activities.Work) (made string, c *a2asrv.ExecutorContext) {
 		t.Helper()
 		out := &executortest.Stream{}
-		o, err := executor.Execute(t.Context(), w, out)
-		test.OK(t, err)
+		o := test.Value(executor.Execute(t.Context(), w, out))(t)
 		return list(append(out.Artifacts(), o.Artifacts...)), asked[len(asked)-1]
 	}
 	shape := func(c *a2asrv.ExecutorContext) (all []string) {

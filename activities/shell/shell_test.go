@@ -57,8 +57,7 @@ func load(t *testing.T, text string) (map[string]*shell.Command, error) {
 
 func executor(t *testing.T) shell.Executor {
 	t.Helper()
-	commands, err := load(t, file)
-	test.OK(t, err)
+	commands := test.Value(load(t, file))(t)
 	return shell.Executor{Commands: commands}
 }
 
@@ -152,8 +151,7 @@ func TestExecutor_Execute_directory(t *testing.T) {
 	e := executor(t)
 	var seen []string
 	for range 2 {
-		got, err := e.Execute(t.Context(), task(`{"command":"where"}`), nil)
-		test.OK(t, err)
+		got := test.Value(e.Execute(t.Context(), task(`{"command":"where"}`), nil))(t)
 		dir := strings.TrimSpace(*got.Artifacts[0].Parts[0].Text)
 		test.Error(t, dir, os.ErrNotExist, test.Err(os.Stat(dir)))
 		seen = append(seen, dir)

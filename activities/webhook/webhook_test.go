@@ -118,11 +118,9 @@ func newExecutor(t *testing.T) (webhook.Executor, *server) {
 	file := filepath.Join(t.TempDir(), "endpoints.yaml")
 	text := fmt.Sprintf("endpoints:\n  one:\n    url: %s/tasks\n    cancel: true\n    headers: {Authorization: 'Bearer ${TOKEN}'}\n", listening.URL)
 	test.OK(t, os.WriteFile(file, []byte(text), 0o600))
-	sender, err := egress.New(egress.Config{AllowPrivate: true, MaxAnswer: 2 * executortest.LargeResult})
-	test.OK(t, err)
+	sender := test.Value(egress.New(egress.Config{AllowPrivate: true, MaxAnswer: 2 * executortest.LargeResult}))(t)
 	t.Cleanup(sender.Close)
-	endpoints, err := webhook.Load(file, environment, sender.CheckURL)
-	test.OK(t, err)
+	endpoints := test.Value(webhook.Load(file, environment, sender.CheckURL))(t)
 	return webhook.Executor{Endpoints: endpoints, Sender: sender}, s
 }
 
@@ -238,8 +236,7 @@ func TestExecutor_wakesEarly(t *testing.T) {
 	e, s := newExecutor(t)
 	w := work("later")
 	w.Key, w.Round = "key", 1
-	first, err := e.Execute(t.Context(), w, nil)
-	test.OK(t, err)
+	first := test.Value(e.Execute(t.Context(), w, nil))(t)
 	delete(s.seen, "key")
 	w.Memo, w.Leg = first.Memo, 1
 	out, err := e.Execute(t.Context(), w, nil)

@@ -27,10 +27,8 @@ const MaxStatements = maxStatements
 // statements.
 func MainStore(t *testing.T, dir, sync string) (db *sql.DB, keeps bool) {
 	t.Helper()
-	c, err := fileStore(filepath.Join(dir, mainFile), sync)
-	test.OK(t, err)
-	pool, err := poolOf(c)
-	test.OK(t, err)
+	c := test.Value(fileStore(filepath.Join(dir, mainFile), sync))(t)
+	pool := test.Value(poolOf(c))(t)
 	_, keeps = pool.Driver().(keepingDriver)
 	return pool.DB, keeps
 }

@@ -47,8 +47,7 @@ func TestStart_afterMovingDirectoryAside(t *testing.T) {
 func TestLock_canceled(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	unlock, err := temporald.Lock(t.Context(), dir)
-	test.OK(t, err)
+	unlock := test.Value(temporald.Lock(t.Context(), dir))(t)
 	defer unlock()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -60,8 +59,7 @@ func TestStart_resumesAfterKill(t *testing.T) {
 	cfg := temporald.Config{Dir: t.TempDir()}
 	killed := exec.CommandContext(t.Context(), os.Args[0])
 	killed.Env = append(os.Environ(), killedDir+"="+cfg.Dir)
-	out, err := killed.StdoutPipe()
-	test.OK(t, err)
+	out := test.Value(killed.StdoutPipe())(t)
 	test.OK(t, killed.Start())
 	if line, err := bufio.NewReader(out).ReadString('\n'); line != "ready\n" {
 		t.Fatalf("the process said %q, %v", line, err)

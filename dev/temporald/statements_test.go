@@ -34,10 +34,8 @@ func TestKeepStatements(t *testing.T) {
 	test.Is(t, "one statement with a limit was parsed times", 1, parsed()-before)
 
 	const query = "SELECT n FROM a ORDER BY n"
-	tx, err := db.BeginTx(t.Context(), nil)
-	test.OK(t, err)
-	outer, err := tx.QueryContext(t.Context(), query)
-	test.OK(t, err)
+	tx := test.Value(db.BeginTx(t.Context(), nil))(t)
+	outer := test.Value(tx.QueryContext(t.Context(), query))(t)
 	read := 0
 	for outer.Next() {
 		var first int
@@ -71,8 +69,7 @@ func TestKeepStatements(t *testing.T) {
 // rowsOf returns how many rows a query has.
 func rowsOf(t *testing.T, db *sql.DB, query string, args ...any) (n int) {
 	t.Helper()
-	rows, err := db.QueryContext(t.Context(), query, args...)
-	test.OK(t, err)
+	rows := test.Value(db.QueryContext(t.Context(), query, args...))(t)
 	defer rows.Close()
 	for rows.Next() {
 		n++

@@ -35,8 +35,7 @@ func TestStart_runsWorkflowsInMemory(t *testing.T) {
 	c := connect(t, s)
 	serve(t, c)
 
-	run, err := c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{TaskQueue: queue}, greet, "you")
-	test.OK(t, err)
+	run := test.Value(c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{TaskQueue: queue}, greet, "you"))(t)
 	test.Is(t, "the result", "hello you", result(t, run))
 	for _, e := range logs.FilterLevelExact(zap.InfoLevel).All() {
 		t.Errorf("the server logged below warning: %s", e.Message)
@@ -114,8 +113,7 @@ func TestStart_refusesBadConfig(t *testing.T) {
 
 func TestStart_namesBusyAddress(t *testing.T) {
 	t.Parallel()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	test.OK(t, err)
+	l := test.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer l.Close()
 	busy := l.Addr().String()
 	refused(t, temporald.Config{Addr: busy}, busy, "in use", "choose another with --temporal-addr")
@@ -166,8 +164,7 @@ func TestStart_updatesExistingNamespace(t *testing.T) {
 		return err
 	})
 
-	ns, err := c.WorkflowService().DescribeNamespace(t.Context(), &workflowservice.DescribeNamespaceRequest{Namespace: cfg.Namespace})
-	test.OK(t, err)
+	ns := test.Value(c.WorkflowService().DescribeNamespace(t.Context(), &workflowservice.DescribeNamespaceRequest{Namespace: cfg.Namespace}))(t)
 	test.Is(t, "retention", cfg.Retention, ns.Config.WorkflowExecutionRetentionTtl.AsDuration())
 
 	test.OK(t, s.Stop())
@@ -184,8 +181,7 @@ func TestServer_UIURL(t *testing.T) {
 		"/api/v1/settings":     `"DisableNewsFetch":true`,
 		"/namespaces/default/": "<html",
 	} {
-		res, err := http.Get(s.UIURL() + path)
-		test.OK(t, err)
+		res := test.Value(http.Get(s.UIURL() + path))(t)
 		body, err := io.ReadAll(res.Body)
 		res.Body.Close()
 		test.OK(t, err)
@@ -196,8 +192,7 @@ func TestServer_UIURL(t *testing.T) {
 	for host, want := range map[string]int{"localhost:8233": 200, "127.0.0.1:1": 200, "[::1]": 200, "evil.example:8233": 421, "localhost.evil.example": 421} {
 		req, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, s.UIURL()+"/api/v1/namespaces", nil)
 		req.Host = host
-		res, err := http.DefaultClient.Do(req)
-		test.OK(t, err)
+		res := test.Value(http.DefaultClient.Do(req))(t)
 		res.Body.Close()
 		if res.StatusCode != want {
 			t.Errorf("host %s: %s, want %d", host, res.Status, want)
@@ -275,8 +270,7 @@ func refused(t *testing.T, cfg temporald.Config, wants ...string) {
 
 func connect(t *testing.T, s *temporald.Server, namespace ...string) client.Client {
 	t.Helper()
-	c, err := client.Dial(client.Options{HostPort: s.Addr(), Namespace: strings.Join(namespace, ""), Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler))})
-	test.OK(t, err)
+	c := test.Value(client.Dial(client.Options{HostPort: s.Addr(), Namespace: strings.Join(namespace, ""), Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler))}))(t)
 	t.Cleanup(c.Close)
 	return c
 }

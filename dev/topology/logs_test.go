@@ -26,8 +26,7 @@ func TestFollowLog(t *testing.T) {
 		test.OK(t, os.Chtimes(filepath.Join(path, "env"), time.Time{}, time.Now().Add(-time.Duration(i)*time.Hour)))
 	}
 	test.Fails(t, "an unknown process", "there are worker-1", topology.FollowLog(t.Context(), "worker-7", &strings.Builder{}))
-	log, err := os.OpenFile(filepath.Join(temp, "longhaul-topology-new", "logs", "worker-1.log"), os.O_APPEND|os.O_WRONLY, 0)
-	test.OK(t, err)
+	log := test.Value(os.OpenFile(filepath.Join(temp, "longhaul-topology-new", "logs", "worker-1.log"), os.O_APPEND|os.O_WRONLY, 0))(t)
 	defer log.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	out := &until{text: "more", then: cancel, first: func() { _, _ = log.WriteString("more\n") }}

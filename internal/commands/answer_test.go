@@ -244,8 +244,7 @@ func TestAnswer_editFile(t *testing.T) {
 		{`"artifactData":[2]`, "-", `[1]`},
 	} {
 		if tt.file == "-" {
-			in, err := os.Open(name)
-			test.OK(t, err)
+			in := test.Value(os.Open(name))(t)
 			before := os.Stdin
 			os.Stdin = in
 			t.Cleanup(func() { os.Stdin = before; in.Close() })

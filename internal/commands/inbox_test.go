@@ -245,8 +245,7 @@ func TestInbox_leaveOut(t *testing.T) {
 	p := &process.Process{Ctx: t.Context()}
 	i := &inbox{inboxCommand: &inboxCommand{}, process: p, remote: f.remote(p), known: map[string]bool{}}
 	for _, want := range []string{gateID, otherGateID} {
-		page, err := i.read(t.Context(), 100, "")
-		test.OK(t, err)
+		page := test.Value(i.read(t.Context(), 100, ""))(t)
 		if i.leaveOut(page); len(page.Items) != 1 || page.Items[0].ID != want || len(page.Raw) != 1 {
 			t.Errorf("%+v, want %s", page.Items, want)
 		}

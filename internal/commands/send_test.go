@@ -177,8 +177,7 @@ func TestPrinter_color(t *testing.T) {
 	p := &printer{color: true}
 	test.Is(t, "painted", "\x1b[31mx\x1b[0m", p.paint("failed", "x"))
 	test.Is(t, "painted", "x", p.paint("unknown", "x"))
-	file, err := os.Create(filepath.Join(t.TempDir(), "out"))
-	test.OK(t, err)
+	file := test.Value(os.Create(filepath.Join(t.TempDir(), "out")))(t)
 	defer func() { _ = file.Close() }()
 	if _, _, ok := process.TerminalOf(file); ok {
 		t.Error("a file is a terminal")
@@ -220,8 +219,7 @@ func TestSendCommand_text(t *testing.T) {
 		{"\xff\xfe", "", "send it as a file"},
 	} {
 		path := test.File(t, "in", tt.in)
-		in, err := os.Open(path)
-		test.OK(t, err)
+		in := test.Value(os.Open(path))(t)
 		defer in.Close()
 		got, err := (&sendCommand{Text: []string{"-"}}).text(in)
 		if got != tt.want || (tt.err == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), tt.err) {

@@ -221,8 +221,7 @@ func TestClient_Do_followsNoRedirect(t *testing.T) {
 		http.Redirect(w, r, local.server.URL, http.StatusFound)
 	}
 	c := site.client(t, egress.Config{Resolver: names})
-	answer, err := c.Do(t.Context(), get(t, "https://public.example.com/"))
-	test.OK(t, err)
+	answer := test.Value(c.Do(t.Context(), get(t, "https://public.example.com/")))(t)
 	_ = answer.Body.Close()
 	test.Is(t, "the status", http.StatusFound, answer.StatusCode)
 	test.Is(t, "the target of the redirect requests", 0, local.requests.Load())
@@ -251,8 +250,7 @@ func TestClient_Do_limits(t *testing.T) {
 		site := newSite(t)
 		site.answer = func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, strings.Repeat("x", tt.size)) }
 		c := site.client(t, egress.Config{Resolver: names, MaxAnswer: 100})
-		answer, err := c.Do(t.Context(), get(t, "https://public.example.com/"))
-		test.OK(t, err)
+		answer := test.Value(c.Do(t.Context(), get(t, "https://public.example.com/")))(t)
 		got, err := io.ReadAll(answer.Body)
 		_ = answer.Body.Close()
 		if !errors.Is(err, tt.want) || len(got) != min(tt.size, 100) {
@@ -421,33 +419,28 @@ func (s *site) client(t *testing.T, cfg egress.Config) *egress.Client {
 		cfg.Roots = x509.NewCertPool()
 		cfg.Roots.AddCert(s.server.Certificate())
 	}
-	c, err := egress.New(cfg)
-	test.OK(t, err)
+	c := test.Value(egress.New(cfg))(t)
 	t.Cleanup(c.Close)
 	return c
 }
 
 func (s *site) get(t *testing.T, c *egress.Client, url string) string {
 	t.Helper()
-	answer, err := c.Do(t.Context(), get(t, url))
-	test.OK(t, err)
+	answer := test.Value(c.Do(t.Context(), get(t, url)))(t)
 	defer answer.Body.Close()
-	body, err := io.ReadAll(answer.Body)
-	test.OK(t, err)
+	body := test.Value(io.ReadAll(answer.Body))(t)
 	return string(body)
 }
 
 func get(t *testing.T, url string) *http.Request {
 	t.Helper()
-	r, err := http.NewRequest(http.MethodGet, url, nil)
-	test.OK(t, err)
+	r := test.Value(http.NewRequest(http.MethodGet, url, nil))(t)
 	return r
 }
 
 func closedPort(t *testing.T) string {
 	t.Helper()
-	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return nil, nil }})
-	test.OK(t, err)
+	l := test.Value(tls.Listen("tcp", "127.0.0.1:0", &tls.Config{GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return nil, nil }}))(t)
 	defer l.Close()
 	return l.Addr().String()
 }
@@ -477,8 +470,7 @@ func (r *rebinding) LookupNetIP(context.Context, string, string) ([]netip.Addr, 
 
 // CheckURL does not look up names; Private says which refusals AllowPrivate would undo.
 func TestClient_CheckURL(t *testing.T) {
-	c, err := egress.New(egress.Config{Deny: []string{"denied.example.com", "10.1.0.0/16"}})
-	test.OK(t, err)
+	c := test.Value(egress.New(egress.Config{Deny: []string{"denied.example.com", "10.1.0.0/16"}}))(t)
 	defer c.Close()
 	for _, tt := range []struct {
 		url, rule string

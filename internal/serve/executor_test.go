@@ -35,8 +35,7 @@ func TestExecutors_webServices(t *testing.T) {
 	p := &planning{host: h, reach: &reach{log: h.log}}
 	test.OK(t, h.start(t.Context(), p.reach))
 	t.Cleanup(func() { _ = h.Stop() })
-	all, err := p.loadExecutors(workerSettings{Endpoints: file})
-	test.OK(t, err)
+	all := test.Value(p.loadExecutors(workerSettings{Endpoints: file}))(t)
 	out, err := all[webhook.Kind].Execute(t.Context(), activities.Work{Key: "k", Input: json.RawMessage(`{"endpoint":"one"}`)}, nil)
 	if err != nil || out.State != opt.TaskCompleted || len(out.Artifacts) != 1 || len(out.Artifacts[0].Text()) != size {
 		t.Errorf("the state is %s, the error %v", out.State, err)

@@ -80,8 +80,7 @@ func startOnTerminal(t *testing.T, outlives bool) (terminal *os.File, cmd *exec.
 	}
 	var unlock, number int32
 	test.OK(t, errors.Join(ioctl(terminal, syscall.TIOCSPTLCK, &unlock), ioctl(terminal, syscall.TIOCGPTN, &number)))
-	inner, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
-	test.OK(t, err)
+	inner := test.Value(os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0))(t)
 	defer inner.Close()
 	from, to, err := os.Pipe()
 	test.OK(t, err)

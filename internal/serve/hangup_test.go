@@ -95,8 +95,7 @@ func TestServe_readsPlaybooksAgain(t *testing.T) {
 // skillOn returns the skill on the card of a server.
 func skillOn(t *testing.T, url string) string {
 	t.Helper()
-	r, err := http.Get(url + "/.well-known/agent-card.json")
-	test.OK(t, err)
+	r := test.Value(http.Get(url + "/.well-known/agent-card.json"))(t)
 	defer r.Body.Close()
 	var card struct{ Skills []struct{ ID string } }
 	if err := json.NewDecoder(r.Body).Decode(&card); err != nil || len(card.Skills) != 1 {

@@ -48,8 +48,7 @@ func TestRun_sameAddress(t *testing.T) {
 func TestRun_takenAddresses(t *testing.T) {
 	var taken [4]string
 	for i := range taken {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		test.OK(t, err)
+		l := test.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 		defer l.Close()
 		taken[i] = l.Addr().String()
 	}
@@ -63,8 +62,7 @@ func TestRun_takenAddresses(t *testing.T) {
 
 // The wait for an address ends with the process.
 func TestHost_awaitFree_ends(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	test.OK(t, err)
+	l := test.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer l.Close()
 	h := newHost(zap.NewNop(), Build{})
 	h.listensAt("--addr", l.Addr().String())

@@ -45,8 +45,7 @@ func TestDocs_playbook(t *testing.T) {
 			t.Errorf("the example has no %s", name)
 		}
 	}
-	books, err := workSettings{Playbooks: []string{test.File(t, "article.yaml", example)}}.loadPlaybooks(Build{}, nil)
-	test.OK(t, err)
+	books := test.Value(workSettings{Playbooks: []string{test.File(t, "article.yaml", example)}}.loadPlaybooks(Build{}, nil))(t)
 	test.OK(t, books.CheckExecutors("echo", "echo"))
 	made := perform(t, books, "Please write an article about tea")
 	want := `Mind the spelling of:
@@ -76,8 +75,7 @@ func members(t *testing.T) []string {
 
 func readFile(t *testing.T, name string) string {
 	t.Helper()
-	data, err := os.ReadFile(name)
-	test.OK(t, err)
+	data := test.Value(os.ReadFile(name))(t)
 	return string(data)
 }
 
@@ -186,8 +184,7 @@ func TestPlaybooks_rejects(t *testing.T) {
 		{workSettings{}, Build{}.withEcho(), "Sing a song", "rejected No skill takes this message. The skills are:\n- research-and-write: "},
 		{workSettings{Fallback: "echo"}, Build{}.withEcho(), "Sing a song", "completed "},
 	} {
-		books, err := tt.settings.loadPlaybooks(tt.build, nil)
-		test.OK(t, err)
+		books := test.Value(tt.settings.loadPlaybooks(tt.build, nil))(t)
 		m := a2a.Message{MessageID: "m", Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart(tt.text)}}
 		d, err := playbooks{set: playbookSet(t, books)}.Decide(t.Context(), m)
 		if err != nil || d.Plans != nil || d.Answer != nil {
@@ -233,8 +230,7 @@ func ended(t *testing.T, books *planner.Playbooks, m a2a.Message) string {
 
 func playbookSet(t *testing.T, books *planner.Playbooks) *planner.PlaybookSet {
 	t.Helper()
-	s, err := planner.NewPlaybookSet(func() (*planner.Playbooks, error) { return books, nil })
-	test.OK(t, err)
+	s := test.Value(planner.NewPlaybookSet(func() (*planner.Playbooks, error) { return books, nil }))(t)
 	return s
 }
 

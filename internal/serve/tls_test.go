@@ -30,16 +30,13 @@ import (
 // writePair writes a certificate that signs itself, and its key.
 func writePair(t *testing.T, s authSettings, name string) {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	test.OK(t, err)
+	key := test.Value(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
 	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	test.OK(t, err)
-	private, err := x509.MarshalPKCS8PrivateKey(key)
-	test.OK(t, err)
+	der := test.Value(x509.CreateCertificate(rand.Reader, template, template, key.Public(), key))(t)
+	private := test.Value(x509.MarshalPKCS8PrivateKey(key))(t)
 	writePEM(t, s.TLSCert, "CERTIFICATE", der)
 	writePEM(t, s.TLSKey, "PRIVATE KEY", private)
 }
@@ -58,8 +55,7 @@ func tlsSettings(t *testing.T) authSettings {
 // files for each connection.
 func presented(t *testing.T, cfg *tls.Config) string {
 	t.Helper()
-	l, err := tls.Listen("tcp", "127.0.0.1:0", cfg)
-	test.OK(t, err)
+	l := test.Value(tls.Listen("tcp", "127.0.0.1:0", cfg))(t)
 	defer l.Close()
 	done := make(chan struct{})
 	go func() {
@@ -84,8 +80,7 @@ func TestCertificates_reload(t *testing.T) {
 	core, logs := observer.New(zap.InfoLevel)
 	s := tlsSettings(t)
 	writePair(t, s, "first")
-	c, err := s.certificates(zap.New(core))
-	test.OK(t, err)
+	c := test.Value(s.certificates(zap.New(core)))(t)
 	now := time.Now()
 	c.now = func() time.Time { return now }
 	cfg := c.config("h2")
@@ -131,10 +126,8 @@ func TestCertificates_refused(t *testing.T) {
 func TestHTTPServer_tls(t *testing.T) {
 	settings := tlsSettings(t)
 	writePair(t, settings, "x")
-	files, err := settings.certificates(zap.NewNop())
-	test.OK(t, err)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	test.OK(t, err)
+	files := test.Value(settings.certificates(zap.NewNop()))(t)
+	l := test.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	s := &httpServer{api: &apiServer{ground: &ground{host: newHost(zap.NewNop(), Build{})}}}
 	s.pages = api.New(api.Config{Service: apiservice.New(apiservice.Config{Card: card.Info{Name: "Longhaul"}}), Authenticate: anonymousAuthority{}.Authenticate})
 	s.serve(l, files)
@@ -150,8 +143,7 @@ func TestHTTPServer_tls(t *testing.T) {
 	for url, want := range map[string]string{"https://" + l.Addr().String(): "HTTP/2.0 200", "http://" + l.Addr().String(): "HTTP/1.0 400"} {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, url+"/healthz", nil)
 		r.RequestURI = ""
-		res, err := secure.Do(r)
-		test.OK(t, err)
+		res := test.Value(secure.Do(r))(t)
 		_, _ = io.Copy(io.Discard, res.Body)
 		_ = res.Body.Close()
 		test.Is(t, url, want, res.Proto+" "+res.Status[:3])

@@ -12,16 +12,13 @@ import (
 
 // Only the key that made a token reads it, and no changed one.
 func TestCallbacks(t *testing.T) {
-	box, err := seal.New(bytes.Repeat([]byte{1}, 32))
-	test.OK(t, err)
-	other, err := seal.New(bytes.Repeat([]byte{2}, 32))
-	test.OK(t, err)
+	box := test.Value(seal.New(bytes.Repeat([]byte{1}, 32)))(t)
+	other := test.Value(seal.New(bytes.Repeat([]byte{2}, 32)))(t)
 	want := opt.CallbackRef{Tenant: "t", TaskID: "task-a-1-0", Round: 3, Wake: true}
 	token := signing.Callbacks{Box: box}.Token(want)
 	test.Is(t, "the result", want, test.Value((signing.Callbacks{Box: box}).Verify(token))(t))
 	test.Error(t, "another key", signing.ErrCallback, test.Err((signing.Callbacks{Box: other}).Verify(token)))
-	secret, err := box.Seal([]byte(`{"t":"task-a-1-0"}`), "another context")
-	test.OK(t, err)
+	secret := test.Value(box.Seal([]byte(`{"t":"task-a-1-0"}`), "another context"))(t)
 	changed := []byte(token)
 	if changed[20]++; changed[20] > 'z' {
 		changed[20] = 'a'

@@ -22,8 +22,7 @@ func newLinks(t *testing.T, c *clock, keys ...byte) *signing.Links {
 	for _, k := range keys {
 		list = append(list, bytes.Repeat([]byte{k}, 32))
 	}
-	l, err := signing.NewLinks(c.read, list...)
-	test.OK(t, err)
+	l := test.Value(signing.NewLinks(c.read, list...))(t)
 	return l
 }
 
@@ -33,8 +32,7 @@ var link = outbox.AnswerLink{
 
 func TestLinks(t *testing.T) {
 	c := &clock{began}
-	token, err := newLinks(t, c, 1).Sign(link)
-	test.OK(t, err)
+	token := test.Value(newLinks(t, c, 1).Sign(link))(t)
 	got, err := newLinks(t, c, 2, 1).Verify(token) // after another key was put first
 	test.OK(t, err)
 	test.Equal(t, "link", link, got)
@@ -47,8 +45,7 @@ func TestLinks(t *testing.T) {
 // A token with any character changed is not valid, and neither are other tokens.
 func TestLinks_altered(t *testing.T) {
 	l := newLinks(t, &clock{began}, 1)
-	token, err := l.Sign(link)
-	test.OK(t, err)
+	token := test.Value(l.Sign(link))(t)
 	for i := range token {
 		for _, with := range []string{"A", "B", "", ".", "AA"} {
 			altered := token[:i] + with + token[i+1:]
@@ -57,13 +54,11 @@ func TestLinks_altered(t *testing.T) {
 			}
 		}
 	}
-	head, err := jwt.ParseSigned(token, []jose.SignatureAlgorithm{jose.HS256})
-	test.OK(t, err)
+	head := test.Value(jwt.ParseSigned(token, []jose.SignatureAlgorithm{jose.HS256}))(t)
 	key := jose.SigningKey{Algorithm: jose.HS256, Key: bytes.Repeat([]byte{1}, 32)}
 	signer, err := jose.NewSigner(key, (&jose.SignerOptions{}).WithHeader("kid", head.Headers[0].KeyID)) // for another purpose
 	test.OK(t, err)
-	other, err := jwt.Signed(signer).Claims(jwt.Claims{Subject: "ann", Expiry: jwt.NewNumericDate(began.Add(time.Hour))}).Serialize()
-	test.OK(t, err)
+	other := test.Value(jwt.Signed(signer).Claims(jwt.Claims{Subject: "ann", Expiry: jwt.NewNumericDate(began.Add(time.Hour))}).Serialize())(t)
 	_, payload, _ := strings.Cut(token, ".")
 	for _, wrong := range []string{"", "x", "a.b.c", other, "eyJhbGciOiJub25lIn0." + payload, "eyJhbGciOiJub25lIn0." + strings.Split(payload, ".")[0] + "."} {
 		test.Error(t, wrong, signing.ErrLink, test.Err(l.Verify(wrong)))
