@@ -214,10 +214,7 @@ func TestRun_remembersNoPanic(t *testing.T) {
 			t.Fatal("the journal did not panic")
 		}
 		in.Tries = 1
-		out, err := w.run(in)
-		if err != nil || out.Code != "done" {
-			t.Errorf("the run after a panic returned %+v, %v", out, err)
-		}
+		test.Is(t, "the run after a panic returned", "done", test.Value(w.run(in))(t).Code)
 	})
 }
 

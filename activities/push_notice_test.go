@@ -73,10 +73,9 @@ func TestActivities_Deliver_notices(t *testing.T) {
 func TestActivities_Deliver_withoutChannels(t *testing.T) {
 	j := noticeDue()
 	a := activities.New(activities.Config{Push: &activities.Push{Journal: j, Notice: notice}})
-	out, err := a.Deliver(t.Context(), activities.DeliverRequest{TaskID: "task", ConfigID: "notice:mail"})
-	if err != nil || out.Status != outbox.DeliveryDue || out.Outcome != activities.NoChannel {
-		t.Errorf("%+v, %v", out, err)
-	}
+	out := test.Value(a.Deliver(t.Context(), activities.DeliverRequest{TaskID: "task", ConfigID: "notice:mail"}))(t)
+	test.Is(t, "the result", outbox.DeliveryDue, out.Status)
+	test.Is(t, "the result", activities.NoChannel, out.Outcome)
 }
 
 // The log has the beginning and the end of an outage of a channel, for all tasks the

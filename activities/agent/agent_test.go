@@ -617,9 +617,8 @@ func TestExecutor_input(t *testing.T) {
 		`{"agent":"other","url":"x"}`: "bad-input",
 		`{"agent":"unknown"}`:         "unknown-agent",
 	} {
-		o, err := e.Execute(t.Context(), activities.Work{Input: json.RawMessage(input)}, &executortest.Stream{})
-		if err != nil || o.State != opt.TaskRejected || o.Code != want {
-			t.Errorf("%s: got %+v, %v, want the code %s", input, o, err, want)
-		}
+		o := test.Value(e.Execute(t.Context(), activities.Work{Input: json.RawMessage(input)}, &executortest.Stream{}))(t)
+		test.Is(t, input, opt.TaskRejected, o.State)
+		test.Is(t, input, want, o.Code)
 	}
 }

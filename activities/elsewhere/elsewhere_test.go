@@ -74,9 +74,8 @@ func TestExecutor_rejects(t *testing.T) {
 		"too short a time":      {work(`{"queue":"q","activity":"a","heartbeat":"1ms"}`), elsewhere.CodeInput},
 		"too much for Temporal": {large, elsewhere.CodeTooLarge},
 	} {
-		out, err := elsewhere.Executor{}.Execute(t.Context(), tt.work, nil)
-		if err != nil || out.State != opt.TaskRejected || out.Code != tt.code {
-			t.Errorf("%s: got %+v, %v", name, out, err)
-		}
+		out := test.Value(elsewhere.Executor{}.Execute(t.Context(), tt.work, nil))(t)
+		test.Is(t, name, opt.TaskRejected, out.State)
+		test.Is(t, name, tt.code, out.Code)
 	}
 }

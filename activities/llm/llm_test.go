@@ -163,10 +163,8 @@ func TestExecutor_text(t *testing.T) {
 	out := &executortest.Stream{}
 	task := work(`{"model":"main","system":"Be brief.","prompt":"Count."}`)
 	task.Refined = []opt.Reply{{Feedback: "Too long."}}
-	got, err := w.Execute(t.Context(), task, out)
-	if err != nil || got.State != opt.TaskCompleted {
-		t.Fatalf("got %+v, error %v", got, err)
-	}
+	got := test.Value(w.Execute(t.Context(), task, out))(t)
+	test.Is(t, "the result", opt.TaskCompleted, got.State)
 	test.Equal(t, "usage", &opt.Usage{Input: 10, Output: 5, Model: "main"}, got.Usage)
 	var pieces []string
 	for _, p := range out.Pieces() {

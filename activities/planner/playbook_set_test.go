@@ -27,10 +27,7 @@ func TestPlaybookSet(t *testing.T) {
 	}
 	check := func(when, want string) {
 		t.Helper()
-		got, err := set.Plan(t.Context(), activities.Request{Name: "x"})
-		if err != nil || got.Plans[0].Name != want {
-			t.Errorf("%s: plans %+v, error %v; want %s", when, got, err, want)
-		}
+		test.Is(t, when, want, test.Value(set.Plan(t.Context(), activities.Request{Name: "x"}))(t).Plans[0].Name)
 	}
 	file = named("first", "echo")
 	test.OK(t, set.Reload())

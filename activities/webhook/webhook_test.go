@@ -193,10 +193,9 @@ func TestExecutor_answers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := tt.work
 			w.Key, w.Round = "key", 1
-			out, err := e.Execute(t.Context(), w, nil)
-			if err != nil || out.State != tt.state || out.Code != tt.code {
-				t.Fatalf("got %+v, %v", out, err)
-			}
+			out := test.Value(e.Execute(t.Context(), w, nil))(t)
+			test.Is(t, "the result", tt.state, out.State)
+			test.Is(t, "the result", tt.code, out.Code)
 			if name == "greedy" && (out.Memo != nil || out.OnCancel || out.Streamed != nil || out.Try != 0) {
 				t.Errorf("it sets %+v", out)
 			}

@@ -29,10 +29,7 @@ func secrets(t *testing.T, checkout string) map[string]string {
 		t.Fatalf("%v: %s", err, out)
 	}
 	made := test.Value(dotenv.Read(file))(t)
-	info, err := os.Stat(file)
-	if err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("%s has mode %v, %v", file, info.Mode(), err)
-	}
+	test.Is(t, "the mode of "+file, 0o600, test.Value(os.Stat(file))(t).Mode().Perm())
 	if out, err := exec.Command(filepath.Join(checkout, "deploy/compose/secrets.sh"), file).CombinedOutput(); err == nil {
 		t.Errorf("the script overwrites secrets: %s", out)
 	}

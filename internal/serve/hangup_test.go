@@ -63,10 +63,7 @@ func TestServe_readsPlaybooksAgain(t *testing.T) {
 	}
 	check := func(when, want string) {
 		t.Helper()
-		d, err := agent.Decide(t.Context(), a2a.Message{MessageID: "m", Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart("x")}})
-		if err != nil || d.Planner != "playbook "+want {
-			t.Errorf("%s: decided by %q, error %v; want %s", when, d.Planner, err, want)
-		}
+		test.Is(t, when, "playbook "+want, test.Value(agent.Decide(t.Context(), a2a.Message{MessageID: "m", Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart("x")}}))(t).Planner)
 		test.Is(t, when+": the card has the skill", want, skillOn(t, url))
 	}
 	hangUp := func(want string) {
