@@ -1,6 +1,7 @@
 package notice
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -66,9 +67,7 @@ func (d Data) Headline() string { return headlines[d.Notice] + d.title() }
 // title returns what the gate asks, in one line.
 func (d Data) title() string {
 	title := strings.Join(strings.Fields(d.Interrupt.Title), " ")
-	if title == "" {
-		title = d.Task + " waits for an answer"
-	}
+	title = cmp.Or(title, d.Task+" waits for an answer")
 	return title + d.Interrupt.Again()
 }
 

@@ -252,9 +252,7 @@ func (r *channelReader) webhook() webhook {
 		}
 		r.fail("headers", "%v", err)
 	}
-	if w.media == "" {
-		w.media = "application/json"
-	}
+	w.media = cmp.Or(w.media, "application/json")
 	if !httpguts.ValidHeaderFieldValue(w.media) {
 		r.fail("contentType", "cannot be a header")
 	}

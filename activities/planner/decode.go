@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"time"
@@ -384,9 +385,7 @@ func (s *source) check(n *yaml.Node) checkForm {
 			s.fail(n, "%v", err)
 		}
 	}
-	if c.need == 0 {
-		c.need = c.of/2 + 1
-	}
+	c.need = cmp.Or(c.need, c.of/2+1)
 	return c
 }
 

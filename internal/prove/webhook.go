@@ -1,6 +1,7 @@
 package prove
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,9 +30,7 @@ func listenWebhook(addr, public string) (*webhook, error) {
 		return nil, fmt.Errorf("listen for push notifications: %w", err)
 	}
 	h := &webhook{base: strings.TrimSuffix(public, "/"), ended: make(chan error, 1), states: map[string][]status{}}
-	if h.base == "" {
-		h.base = "http://" + listener.Addr().String()
-	}
+	h.base = cmp.Or(h.base, "http://"+listener.Addr().String())
 	h.server = &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second}
 	go func() { h.ended <- h.server.Serve(listener) }()
 	return h, nil

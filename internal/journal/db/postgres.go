@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -52,15 +53,11 @@ func openPostgres(cfg Config) (*Postgres, error) {
 		return nil, fmt.Errorf("%w: the URL of the journal is not one of PostgreSQL: %w", opt.ErrMalformed, err)
 	}
 	d := &Postgres{cfg: config, most: cfg.Connections, migrate: cfg.Migrate, fold: cfg.Fold, log: cfg.Log, to: cfg.Observer}
-	if d.most == 0 {
-		d.most = DefaultConnections
-	}
+	d.most = cmp.Or(d.most, DefaultConnections)
 	if d.most < leastConnections {
 		return nil, fmt.Errorf("%w: a journal needs at least %d connections", opt.ErrMalformed, leastConnections)
 	}
-	if config.ConnectTimeout == 0 {
-		config.ConnectTimeout = 5 * time.Second
-	}
+	config.ConnectTimeout = cmp.Or(config.ConnectTimeout, 5*time.Second)
 	set := func(c *pgx.ConnConfig, name, value string) {
 		if _, given := c.RuntimeParams[name]; !given {
 			c.RuntimeParams[name] = value
