@@ -277,7 +277,7 @@ var mutations = []mutation{
 	{"a cancel has the wait before it take no time", "job_leg.go", "\tlap(j, 0)\n\tif w == nil ||", "\tif w == nil ||"},
 	{"less than a second is lost with each task", "job_leg.go", "= sum%1000, 0", "= 0, 0"},
 	{"an attempt that goes on is counted with its end alone", "job_leg.go", " && c.Ran < latestCount", ""},
-	{"a reset counts what has passed since", "plan.go", "if rewound {", "if false {"},
+	{"a reset counts what has passed since", "plan.go", "if rewound {", "if rewound && false {"},
 	{"a question that has waited for a budget opens without room in the quotas", "job.go", "return nil\n\t}\n\treturn &opt.StandingUse{}", "_ = rules\n\t}\n\treturn &opt.StandingUse{}"},
 	{"a link counts as begun by the run that goes on", "objective_state.go", "next.Own = false", "next.Own = true"},
 }
