@@ -31,7 +31,7 @@ It is for tea
 
 bea: Why tea?
 
-Who may answer: ann, bea or the group editors, but not who requested the work. 2 have to accept.
+Who may answer: ann, bea, the group editors, but not who asked for the work; 2 have to accept.
 1 of 2 have accepted: ann.
 In the original: Rejected by dan: 2026-01-02 03:04 UTC.
 The task waits for a decision. To decide:

@@ -22,9 +22,9 @@ func TestPrinter_reasons(t *testing.T) {
 	var out strings.Builder
 	p := &printer{out: &out, seen: map[string]string{}}
 	p.progress(o)
-	test.Is(t, "the printer says", "Write / Look up: failed (exit-3)\nWrite: completed\nShip: canceled\nBill: failed (timeout)\n", out.String())
+	test.Is(t, "the printer says", "Write / Look up: failed (exit-3)\nWrite: completed\nShip: canceled\nBill: failed (no answer came in time)\n", out.String())
 	drawn := strings.Join(tree{columns: 60, rows: 50, paint: p.paint}.lines(o), "\n")
-	for _, want := range []string{"failed          (exit-3)", "– Ship", "canceled", "failed          (timeout)"} {
+	for _, want := range []string{"failed          (exit-3)", "– Ship", "canceled", "failed          (no answer came in time)"} {
 		test.Contains(t, "the tree", want, drawn)
 	}
 	if strings.Contains(drawn, "(canceled)") {
