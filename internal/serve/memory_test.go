@@ -34,9 +34,7 @@ func TestMemoryLimit(t *testing.T) {
 		for path, content := range tt.files {
 			root[path] = &fstest.MapFile{Data: []byte(content)}
 		}
-		if got := memoryLimit(root, tt.runtime); got != tt.want {
-			t.Errorf("%s: %d MiB, want %d", name, got/mib, tt.want/mib)
-		}
+		test.Is(t, name, tt.want, memoryLimit(root, tt.runtime))
 	}
 }
 

@@ -44,24 +44,31 @@ func (l *leg) end(work *machine.Work, in machine.Ended, now int64) {
 
 // countParks notes whether the attempt parks, and until when.
 func (l *leg) countParks(work *machine.Work, in machine.Ended, now int64) {
+	comes := work.Elsewhere != nil // an outcome, which the next leg takes in
+	if in.Failed != nil {
+		comes = work.Returned != nil && !work.Returning
+		l.owed = l.owed && !work.Returning
+	}
 	switch {
-	case in.Failed == nil && work.Elsewhere != nil, in.Failed != nil && work.Returned != nil && !work.Returning:
+	case comes:
 		l.parks++
 		l.due, l.returned = 0, true
-	case in.Failed != nil:
-		l.parks = 0
-		l.owed = l.owed && !work.Returning
-	case in.Outcome.Park != nil:
-		if work.AtGate && (in.Outcome.State == opt.TaskWorking || in.Outcome.Gate != nil) {
-			l.round, l.parks = l.round+1, 0 // the gate closes, which begins a round
-		}
-		l.parks++
-		l.due, l.hears = now+in.Outcome.Park.Wait, in.Outcome.Park.Notes
-		if work.Woken || work.Returned != nil || work.Noted && l.hears {
-			l.due = 0
-		}
+	case in.Failed == nil && in.Outcome.Park != nil:
+		l.park(work, in.Outcome, now)
 	default:
 		l.parks = 0
+	}
+}
+
+// park notes until when the attempt parks.
+func (l *leg) park(work *machine.Work, out opt.Outcome, now int64) {
+	if work.AtGate && (out.State == opt.TaskWorking || out.Gate != nil) {
+		l.round, l.parks = l.round+1, 0 // the gate closes, which begins a round
+	}
+	l.parks++
+	l.due, l.hears = now+out.Park.Wait, out.Park.Notes
+	if work.Woken || work.Returned != nil || work.Noted && l.hears {
+		l.due = 0
 	}
 }
 
@@ -275,29 +282,29 @@ func ranAsLong(w *world, r *run, s *machine.PlanState) {
 	if s.Rules < 34 || w.facts.cut[r.id] || s.Forgotten || s.Foreign {
 		return
 	}
-	f, ran, unsure, recorded := w.facts.plan(r.id), int64(0), int64(0), int64(0)
+	f, ran, unsure, recorded := w.facts.plan(r.id), int64(0), int64(0), recordedTime(w, r, s)
 	for _, t := range s.Plan.Tasks {
 		f.leg(t.A2AID()).forget(t, r.m.Wants())
 	}
 	for _, l := range f.legs {
 		ran, unsure = ran+l.ran, unsure+l.unsure
 	}
-	for _, c := range s.Clocks {
-		if recorded += c.Ran; !c.Since.IsZero() {
-			recorded += f.at - c.Since.Millis()
-		}
-	}
-	for source, events := range w.journal.sources {
-		if id, _ := opt.SplitRoot(source); id != r.id {
-			continue
-		}
-		for _, content := range events {
-			if e := event(content); e.Kind == opt.UsageAdded {
-				recorded += 1000 * e.Usage.Ran
-			}
-		}
-	}
 	if lost := ran - recorded; lost < -unsure || lost >= 1000*int64(s.Plan.Run+1) {
 		w.fail("time", "the tasks of %s ran for %d ms, and the journal has %d", w.name(r.id), ran, recorded)
 	}
+}
+
+// recordedTime returns how long the tasks of a plan ran by its clocks and the journal, in milliseconds.
+func recordedTime(w *world, r *run, s *machine.PlanState) (ms int64) {
+	for _, c := range s.Clocks {
+		if ms += c.Ran; !c.Since.IsZero() {
+			ms += w.facts.plan(r.id).at - c.Since.Millis()
+		}
+	}
+	for source := range w.journal.sources {
+		if id, _ := opt.SplitRoot(source); id == r.id {
+			ms += 1000 * w.journal.usage(source).Ran
+		}
+	}
+	return ms
 }

@@ -312,10 +312,8 @@ func TestMutations(t *testing.T) {
 // source returns the text of the file with the rule, and its path.
 func (m mutation) source(t *testing.T) (text, path string) {
 	t.Helper()
-	path, err := filepath.Abs(filepath.Join("..", m.file))
-	test.OK(t, err)
-	source, err := os.ReadFile(path)
-	test.OK(t, err)
+	path = test.Value(filepath.Abs(filepath.Join("..", m.file)))(t)
+	source := test.Value(os.ReadFile(path))(t)
 	return string(source), path
 }
 
@@ -324,8 +322,7 @@ func tested(t *testing.T, path, text string) (string, error) {
 	t.Helper()
 	dir := t.TempDir()
 	changed, overlay := filepath.Join(dir, "changed.go"), filepath.Join(dir, "overlay.json")
-	replace, err := json.Marshal(map[string]map[string]string{"Replace": {path: changed}})
-	test.OK(t, err)
+	replace := test.Value(json.Marshal(map[string]map[string]string{"Replace": {path: changed}}))(t)
 	for name, content := range map[string][]byte{changed: []byte(text), overlay: replace} {
 		test.OK(t, os.WriteFile(name, content, 0o600))
 	}
