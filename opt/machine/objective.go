@@ -172,6 +172,14 @@ const rulesLookAgain = 35
 // ask for one of the budget that they share.
 const rulesBusy = 35
 
+// rulesTimeouts is the version of the rules from which on the wait for a worker is no part of the time of a task that
+// Temporal has timed out.
+const rulesTimeouts = 36
+
+// rulesAlone is the version of the rules from which on an objective that is begun again since a plan seemed lost does not
+// wait for it if it runs.
+const rulesAlone = 36
+
 // rulesReplaced is the version of the rules from which on a retry leaves out plans that come after a question that was
 // replaced.
 const rulesReplaced = 38
