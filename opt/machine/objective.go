@@ -28,7 +28,8 @@ func NewObjective(o opt.Opening, idleFor int64, rules int) *Objective {
 }
 
 // RestoreObjective returns the machine of an objective that has ended, for a
-// command that may retry it, or that was lost.
+// command that may retry it, or that was lost: [ObjectiveLost] is its first input then. One that is open
+// otherwise was begun again by the same run, which an operator has reset: nothing continues it.
 func RestoreObjective(kept opt.Kept, idleFor int64, rules int) *Objective {
 	o := kept.Objective
 	o.Plans = nil
@@ -40,10 +41,11 @@ func RestoreObjective(kept opt.Kept, idleFor int64, rules int) *Objective {
 		o.Root = opt.TaskState(o.Status)
 	}
 	m := &Objective{State: ObjectiveState{
-		Rules: rules, Objective: o, Epoch: kept.Epochs[o.ID], Request: kept.Request, IdleFor: idleFor, Kept: &kept, Used: kept.Used,
+		Rules: rules, Objective: o, Epoch: kept.Epochs[o.ID], Request: kept.Request, Starter: kept.Starter, IdleFor: idleFor, Kept: &kept, Used: kept.Used,
 	}}
 	m.State.N = kept.Recorded[m.State.Source()]
 	s := &m.State
+	s.Forgotten = rules >= rulesReads && !kept.Objective.Status.Ended()
 	s.Answered, s.Seen = made(s.Answered), made(s.Seen)
 	for _, id := range kept.Heard {
 		s.Seen[id] = true
@@ -68,7 +70,7 @@ func RestoreObjective(kept opt.Kept, idleFor int64, rules int) *Objective {
 // State.Rules. A run has the version that its input names, so that each replay has the
 // same, and the next run of the same work, too: a list in order under an earlier version may
 // be none under a later one.
-const Rules = 35
+const Rules = 37
 
 // rulesChain is the version of the rules from which on a plan records its decisions
 // in a chain.
@@ -171,6 +173,10 @@ const rulesLookAgain = 35
 // rulesBusy is the version of the rules from which on a plan that asks for a raise of its own budget leaves it to others to
 // ask for one of the budget that they share.
 const rulesBusy = 35
+
+// rulesReads is the version of the rules from which on the run of a retry that has read the retry itself, since it was
+// reset, ends.
+const rulesReads = 37
 
 func (m *Objective) commands() commands { return commands{&m.State, m.now, m} }
 
@@ -391,7 +397,7 @@ func (m *Objective) stop(e opt.Event) {
 // have started failed, and the others are skipped.
 func (m *Objective) onLost() {
 	s := &m.State
-	s.Kept = nil // a retry needs it as it is after this
+	s.Kept, s.Forgotten = nil, false // a retry needs it as it is after this
 	if s.Objective.Status.Ended() {
 		return
 	}

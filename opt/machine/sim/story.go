@@ -168,7 +168,7 @@ func (s *Story) SeemsLost(planID string) string {
 // Reset has an operator reset the workflow of an objective or a plan to the end of its n-th workflow task,
 // if it runs and has had that many.
 func (s *Story) Reset(id string, n int) {
-	if r := s.w.open(id); r != nil && n <= len(r.history) {
+	if r := s.w.open(id); r != nil && len(r.history) > 0 && n <= len(r.history) {
 		s.d.operator.reset(r, n, 0)
 	}
 }
