@@ -453,15 +453,7 @@ func (r *Reconciler) add(ctx context.Context, lost *Lost, running map[string]boo
 		if err != nil {
 			return err
 		}
-		switch fate {
-		case workflows.FateRunning:
-		case workflows.FateEnded:
-			lost.Ended = append(lost.Ended, o.ID)
-		case workflows.FateStopped:
-			lost.Stopped = append(lost.Stopped, o.ID)
-		default:
-			lost.Objectives = append(lost.Objectives, o.ID)
-		}
+		lost.note(o.ID, fate)
 	}
 	for _, p := range plans {
 		if running[p.ObjectiveID] && !running[p.ID] && !slices.Contains(lost.Doubtful, p.ObjectiveID) {
@@ -469,4 +461,17 @@ func (r *Reconciler) add(ctx context.Context, lost *Lost, running map[string]boo
 		}
 	}
 	return nil
+}
+
+// note adds an open objective by the fate of its workflow.
+func (l *Lost) note(id string, fate workflows.Fate) {
+	switch fate {
+	case workflows.FateRunning:
+	case workflows.FateEnded:
+		l.Ended = append(l.Ended, id)
+	case workflows.FateStopped:
+		l.Stopped = append(l.Stopped, id)
+	default:
+		l.Objectives = append(l.Objectives, id)
+	}
 }
