@@ -175,7 +175,7 @@ const rulesLookAgain = 35
 const rulesBusy = 35
 
 // rulesReads is the version of the rules from which on the run of a retry that has read the retry itself, since it was
-// reset, ends.
+// reset, ends, and a rewound objective does not wait for ever for the result of a plan.
 const rulesReads = 37
 
 func (m *Objective) commands() commands { return commands{&m.State, m.now, m} }

@@ -672,6 +672,26 @@ func TestReset_retryReadsAgain(t *testing.T) {
 	}
 }
 
+// Defect: an objective that an operator had ended, and reset after its plan had ended by itself, waited for ever for the
+// result of that.
+func TestReset_resultOfAPlanIsLost(t *testing.T) {
+	for task := range 4 {
+		play(t, func(s *sim.Story) {
+			id := s.Open(given(sim.PlanOf("plan", "a")))
+			s.Settle()
+			first := opt.PlanID(id, 1)
+			s.Terminate(id)
+			key := s.Activities()[0]
+			s.End(key, sim.Completed(key, s.Work(key).TaskID))
+			s.Alone(first)
+			s.Reset(id, task)
+			s.Rest()
+			o := s.Objective(id)
+			s.Expect(o.Status.Ended(), "reset to task %d, it is %s (%s)", task, o.Status, o.Reason)
+		})
+	}
+}
+
 // Defect: a plan that an operator has reset after its end, and whose objective was retried before the journal
 // knew that, changed the tasks of its later attempt, or held that up until it counted as terminated.
 func TestReset_planBeforeItsRetry(t *testing.T) {

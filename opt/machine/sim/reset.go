@@ -55,7 +55,12 @@ func (rs resetting) reset(r *run, tasks, arrived int) {
 	if row := rs.w.journal.rows[r.id]; row != nil && row.closed {
 		rs.w.facts.reopened[r.id] = true
 	}
-	rs.w.runs[slices.Index(rs.w.runs, r)], rs.w.latest[r.id] = again, again
+	rs.w.latest[r.id] = again
+	if i := slices.Index(rs.w.runs, r); i >= 0 {
+		rs.w.runs[i] = again
+	} else { // it had ended
+		rs.w.runs = append(rs.w.runs, again)
+	}
 }
 
 // setFactsBack sets the facts about r back to those when the last task of again had ended.
