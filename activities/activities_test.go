@@ -152,9 +152,7 @@ func TestRun_hearsCancellation(t *testing.T) {
 		ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{StartToCloseTimeout: time.Minute})
 		return workflow.ExecuteActivity(ctx, "Run", activities.RunInput{Work: work}).Get(ctx, nil)
 	})
-	if err := <-returned; !errors.Is(err, context.Canceled) {
-		t.Errorf("Run returned %v, want %v", err, context.Canceled)
-	}
+	test.Error(t, "Run returned", context.Canceled, <-returned)
 }
 
 // Run sends heartbeats while it records events, so a slow journal does not time it out
@@ -216,10 +214,7 @@ func TestRun_remembersNoPanic(t *testing.T) {
 			t.Fatal("the journal did not panic")
 		}
 		in.Tries = 1
-		out, err := w.run(in)
-		if err != nil || out.Code != "done" {
-			t.Errorf("the run after a panic returned %+v, %v", out, err)
-		}
+		test.Is(t, "the run after a panic returned", "done", test.Value(w.run(in))(t).Code)
 	})
 }
 
@@ -293,9 +288,7 @@ func TestRun_leavesNothingBehind(t *testing.T) {
 				env.RegisterActivityWithOptions(func(ctx context.Context, in activities.RunInput) (activities.Outcome, error) {
 					before := goroutines(t)
 					out, err := acts.Run(ctx, in)
-					if after := goroutines(t); after != before {
-						t.Errorf("%d goroutines before the attempt, %d after it", before, after)
-					}
+					test.Is(t, "goroutines after the attempt", before, goroutines(t))
 					return out, err
 				}, activity.RegisterOptions{Name: "Run"})
 				if _, err := env.ExecuteActivity("Run", activities.RunInput{Work: work}); (err == nil) != (name == "completed") {
@@ -371,8 +364,7 @@ func TestRecord(t *testing.T) {
 	r := &recorder{}
 	w := newWorker(activities.Config{Recorder: r})
 	batches := []opt.Batch{{Source: "plan"}, {Source: "objective"}}
-	_, err := w.ExecuteActivity(w.acts.Record, batches)
-	test.OK(t, err)
+	_ = test.Value(w.ExecuteActivity(w.acts.Record, batches))(t)
 	test.Equal(t, "batches", [][]opt.Batch{batches}, r.calls)
 }
 
@@ -441,9 +433,7 @@ func TestRun_fenced(t *testing.T) {
 	cfg.Fence = func([]byte) <-chan struct{} { return fence }
 	w := newWorker(cfg)
 	_, err := w.ExecuteActivity(w.acts.Run, activities.RunInput{Work: work})
-	if app := application(t, err); app.Type() != activities.JournalError {
-		t.Errorf("got type %q", app.Type())
-	}
+	test.Is(t, "the type of the error", activities.JournalError, application(t, err).Type())
 }
 
 // givesBack checks that a worker that stops gives work back.
@@ -451,9 +441,9 @@ func (w worker) givesBack(t *testing.T, stop chan struct{}, do, in any) {
 	t.Helper()
 	w.SetWorkerStopChannel(stop)
 	_, err := w.ExecuteActivity(do, in)
-	if app := application(t, err); app.Type() != activities.WorkerStoppedError || app.NonRetryable() {
-		t.Errorf("got type %q, non-retryable %t", app.Type(), app.NonRetryable())
-	}
+	app := application(t, err)
+	test.Is(t, "the type of the error", activities.WorkerStoppedError, app.Type())
+	test.Is(t, "no retry", false, app.NonRetryable())
 }
 
 // former holds objectives whose attempt has ended, by tenant and id.
@@ -476,8 +466,7 @@ func TestLoad(t *testing.T) {
 	load := func(tenant, id string, after int64) (opt.Kept, error) {
 		return result[opt.Kept](w.ExecuteActivity(w.acts.Load, activities.KeptRequest{Tenant: tenant, ObjectiveID: id, Source: id, After: after}))
 	}
-	got, err := load("t", "o", 7)
-	test.OK(t, err)
+	got := test.Value(load("t", "o", 7))(t)
 	test.Equal(t, "kept", want, got)
 	for _, tt := range []struct {
 		tenant, id string

@@ -3,6 +3,7 @@ package activities
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"longhaul/internal/schema"
 	"longhaul/opt"
@@ -10,6 +11,7 @@ import (
 
 // CheckGate returns why a gate that an executor opens cannot be answered, nil if it can.
 func CheckGate(g *opt.Gate) error {
+	unknown := slices.IndexFunc(g.Actions, func(a opt.Action) bool { return !a.Valid() })
 	switch {
 	case len(g.Object) > 0 && g.ArtifactData != nil:
 		return errors.New("it has an object and artifact data, which are two things to decide on: give one of them")
@@ -17,13 +19,10 @@ func CheckGate(g *opt.Gate) error {
 		return errors.New("an approval needs actions")
 	case g.Kind == opt.Clarification && len(g.Questions) == 0:
 		return errors.New("a clarification needs questions")
-	case g.Kind != opt.Approval && g.Kind != opt.Clarification && g.Kind != opt.Credential:
+	case !slices.Contains([]opt.GateKind{opt.Approval, opt.Clarification, opt.Credential}, g.Kind):
 		return fmt.Errorf("there is no gate of kind %q: the kinds are approval, clarification and credential", g.Kind)
-	}
-	for _, a := range g.Actions {
-		if !a.Valid() {
-			return fmt.Errorf("there is no action %q", a)
-		}
+	case unknown >= 0:
+		return fmt.Errorf("there is no action %q", g.Actions[unknown])
 	}
 	if err := checkQuestions(g.Questions); err != nil {
 		return err

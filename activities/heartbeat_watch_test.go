@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"longhaul/activities"
+	"longhaul/internal/test"
 )
 
 // Texts and artifacts in heartbeats are for clients, all other details for the worker.
@@ -50,10 +51,8 @@ func (d *details) Heartbeat(context.Context, string, string) (activities.Heartbe
 func TestActivities_WatchHeartbeats(t *testing.T) {
 	a := activities.New(activities.Config{Heartbeats: &details{[]string{`"one"`, `7`, `"two"`}}})
 	first := activities.ReadBeat(json.RawMessage(`"one"`))
-	out, err := a.WatchHeartbeats(t.Context(), activities.Watching{WorkflowID: "plan", ActivityID: "task", Seen: first.Digest})
-	if err != nil || out.Text != "two" {
-		t.Errorf("got %+v, %v", out, err)
-	}
+	out := test.Value(a.WatchHeartbeats(t.Context(), activities.Watching{WorkflowID: "plan", ActivityID: "task", Seen: first.Digest}))(t)
+	test.Is(t, "the result", "two", out.Text)
 }
 
 // Clients see once in each wait that no worker has taken an activity. One without

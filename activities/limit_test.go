@@ -46,8 +46,7 @@ func (w *watcher) Exceeded(quota string)           { w.quotas = append(w.quotas,
 // quotas returns limits of tenants.
 func quotas(t *testing.T, texts ...string) access.Quotas {
 	t.Helper()
-	q, err := access.Quotas{}.With(texts...)
-	test.OK(t, err)
+	q := test.Value(access.Quotas{}.With(texts...))(t)
 	return q
 }
 
@@ -233,9 +232,7 @@ func TestRun_quota(t *testing.T) {
 		}
 		w, done := work, activities.Completed()
 		w.Tenant, w.Executor = "large", "slow"
-		if out, err := s.acts.Run(t.Context(), activities.RunInput{Work: w, Returned: &done}); err != nil || out.State != opt.TaskCompleted {
-			t.Errorf("the outcome of a callback: %v, %v", out, err)
-		}
+		test.Is(t, "the outcome of a callback", opt.TaskCompleted, test.Value(s.acts.Run(t.Context(), activities.RunInput{Work: w, Returned: &done}))(t).State)
 		s.send(t.Context(), "large", "fast", "l3")
 		s.end("l1", "l2", "s1", "f1", "f2", "f3", "l3")
 		s.want("within the quota", "l1", "l2", "s1", "f1", "f2", "f3", "l3")
@@ -322,9 +319,7 @@ func TestRun_spendingGoesOn(t *testing.T) {
 		acts := activities.New(config(to, func(context.Context, activities.Work, activities.Stream) (activities.Outcome, error) {
 			return activities.Completed(), nil
 		}))
-		if _, err := acts.Run(t.Context(), activities.RunInput{Work: work, Held: held}); err != nil {
-			t.Fatal(err)
-		}
+		test.Value(acts.Run(t.Context(), activities.RunInput{Work: work, Held: held}))(t)
 		said := 0
 		for _, batch := range to.batches {
 			for _, e := range batch.Events {

@@ -2,7 +2,6 @@ package activities_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -150,7 +149,5 @@ func (e endless) Links(context.Context, string, string) ([]string, error) {
 
 func TestFollow_cycleUnknown(t *testing.T) {
 	w := &web{links: map[string]string{"b": "c", "c": "b"}, away: true}
-	if _, err := w.follow(t, "c", "b"); !errors.Is(err, errAway) {
-		t.Errorf("without a journal: error %v", err)
-	}
+	test.Error(t, "without a journal", errAway, test.Err(w.follow(t, "c", "b")))
 }

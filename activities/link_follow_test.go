@@ -82,8 +82,7 @@ func TestFollow_ends(t *testing.T) {
 	} {
 		s := &stateReader{states: tt.states}
 		s.view.Task.Artifacts, s.view.Task.Status.Message = []a2a.Artifact{artifact("1-0-echo", "text")}, tt.said
-		got, err := follow(t.Context(), s, tt.link)
-		test.OK(t, err)
+		got := test.Value(follow(t.Context(), s, tt.link))(t)
 		test.Equal(t, name, tt.want, got)
 		if id := s.view.Task.Artifacts; len(id) > 0 && id[0].ArtifactID != "1-0-echo" {
 			t.Errorf("%s: the other task's artifact is called %s now", name, id[0].ArtifactID)
@@ -110,13 +109,9 @@ func TestFollow_waits(t *testing.T) {
 func TestFollow_fails(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := follow(ctx, &stateReader{states: []opt.TaskState{opt.TaskWorking}}, link); !errors.Is(err, context.Canceled) {
-		t.Errorf("canceled: %v", err)
-	}
+	test.Error(t, "canceled", context.Canceled, test.Err(follow(ctx, &stateReader{states: []opt.TaskState{opt.TaskWorking}}, link)))
 	down := errors.New("down")
-	if _, err := follow(t.Context(), &stateReader{states: []opt.TaskState{opt.TaskWorking}, err: down}, link); !errors.Is(err, down) {
-		t.Errorf("without a journal: %v", err)
-	}
+	test.Error(t, "without a journal", down, test.Err(follow(t.Context(), &stateReader{states: []opt.TaskState{opt.TaskWorking}, err: down}, link)))
 }
 
 // A worker that stops does not wait for tasks that it follows: Temporal repeats

@@ -140,12 +140,9 @@ func (p *pusher) deliver(ctx context.Context, r DeliverRequest) (Delivered, erro
 		return out, nil
 	}
 	defer release()
-	if next.tenant != "" {
-		wait, err := p.hold(ctx, &next)
-		if wait > 0 || err != nil {
-			out.Busy, out.Outcome, out.Wait = true, heldOutcome, wait.Milliseconds()
-			return out, err
-		}
+	if wait, err := p.hold(ctx, &next); wait > 0 || err != nil {
+		out.Busy, out.Outcome, out.Wait = true, heldOutcome, wait.Milliseconds()
+		return out, err
 	}
 	began := time.Now()
 	tried := next.attempt(ctx)

@@ -63,11 +63,11 @@ const (
 )
 
 // hold returns how long a notice waits since its tenant has sent as many in the last hour as it
-// may. One that has waited for a day is not sent: its attempt fails for good. The gate is in the
-// inbox all the same.
+// may; 0 for a state. One that has waited for a day is not sent: its attempt fails for good. The gate is
+// in the inbox all the same.
 func (p *pusher) hold(ctx context.Context, next *dueDelivery) (time.Duration, error) {
 	limit := p.quotas.Limit(next.tenant, access.NoticesPerHour)
-	if limit == 0 {
+	if next.tenant == "" || limit == 0 {
 		return 0, nil
 	}
 	id := deliveryID(next.Delivery)

@@ -73,10 +73,9 @@ func TestActivities_Deliver_notices(t *testing.T) {
 func TestActivities_Deliver_withoutChannels(t *testing.T) {
 	j := noticeDue()
 	a := activities.New(activities.Config{Push: &activities.Push{Journal: j, Notice: notice}})
-	out, err := a.Deliver(t.Context(), activities.DeliverRequest{TaskID: "task", ConfigID: "notice:mail"})
-	if err != nil || out.Status != outbox.DeliveryDue || out.Outcome != activities.NoChannel {
-		t.Errorf("%+v, %v", out, err)
-	}
+	out := test.Value(a.Deliver(t.Context(), activities.DeliverRequest{TaskID: "task", ConfigID: "notice:mail"}))(t)
+	test.Is(t, "the result", outbox.DeliveryDue, out.Status)
+	test.Is(t, "the result", activities.NoChannel, out.Outcome)
 }
 
 // The log has the beginning and the end of an outage of a channel, for all tasks the
@@ -90,9 +89,7 @@ func TestActivities_Deliver_outage(t *testing.T) {
 	for i, result := range []activities.Tried{up, down, down, up, up, down, denied, down, up} {
 		to.result, j.due = result, noticeDue().due
 		j.due[0].TaskID = fmt.Sprint("task-", i)
-		if _, err := a.Deliver(t.Context(), activities.DeliverRequest{ConfigID: "notice:mail"}); err != nil {
-			t.Fatal(err)
-		}
+		test.Value(a.Deliver(t.Context(), activities.DeliverRequest{ConfigID: "notice:mail"}))(t)
 	}
 	var got []string
 	for _, e := range logs.All() {
@@ -120,8 +117,7 @@ func TestActivities_Deliver_quota(t *testing.T) {
 		})
 		deliver := func() activities.Delivered {
 			t.Helper()
-			out, err := a.Deliver(t.Context(), activities.DeliverRequest{TaskID: "task", ConfigID: "notice:mail"})
-			test.OK(t, err)
+			out := test.Value(a.Deliver(t.Context(), activities.DeliverRequest{TaskID: "task", ConfigID: "notice:mail"}))(t)
 			return out
 		}
 		j.due[0].Since = a2a.At(time.Now())

@@ -101,8 +101,7 @@ func waiting() *pushJournal {
 
 func deliver(t *testing.T, j *pushJournal, r activities.Sender, in activities.DeliverRequest) activities.Delivered {
 	t.Helper()
-	out, err := activities.New(activities.Config{Push: &activities.Push{Journal: j, Sender: r, Notice: notice}}).Deliver(t.Context(), in)
-	test.OK(t, err)
+	out := test.Value(activities.New(activities.Config{Push: &activities.Push{Journal: j, Sender: r, Notice: notice}}).Deliver(t.Context(), in))(t)
 	return out
 }
 
@@ -236,9 +235,7 @@ func TestActivities_Deliver_logs(t *testing.T) {
 	for _, status := range []int{200, 500, 404, 410} {
 		core, logs := observer.New(zapcore.InfoLevel)
 		config := activities.Config{Log: zap.New(core), Push: &activities.Push{Journal: waiting(), Sender: &receiver{status: status}, Notice: notice}}
-		if _, err := activities.New(config).Deliver(t.Context(), activities.DeliverRequest{}); err != nil {
-			t.Fatal(err)
-		}
+		test.Value(activities.New(config).Deliver(t.Context(), activities.DeliverRequest{}))(t)
 		for _, e := range logs.All() {
 			f := e.ContextMap()
 			got = append(got, fmt.Sprintf("%s: %s: %v %v %v %v %v, %d fields", e.Level, e.Message, f["taskId"], f["configId"], f["event"], f["outcome"], f["host"], len(f)))
@@ -277,9 +274,7 @@ func TestActivities_Deliver_limitsHosts(t *testing.T) {
 	a := activities.New(activities.Config{Push: &activities.Push{Journal: many(journals), Sender: route(hook), Notice: notice, PerHost: 1}})
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		if out, err := a.Deliver(t.Context(), activities.DeliverRequest{TaskID: "first"}); err != nil || out.Status != outbox.DeliveryDone {
-			t.Errorf("first: %+v, %v", out, err)
-		}
+		test.Is(t, "first", outbox.DeliveryDone, test.Value(a.Deliver(t.Context(), activities.DeliverRequest{TaskID: "first"}))(t).Status)
 	})
 	<-entered
 	for busy, least := range map[int]time.Duration{0: 2 * time.Second, 1: 4 * time.Second, 4: 32 * time.Second, 1000: 32 * time.Second} {
@@ -289,15 +284,11 @@ func TestActivities_Deliver_limitsHosts(t *testing.T) {
 			t.Errorf("second, after %d times: %+v, %v", busy, out, err)
 		}
 	}
-	if out, err := a.Deliver(t.Context(), activities.DeliverRequest{TaskID: "fast"}); err != nil || out.Status != outbox.DeliveryDone {
-		t.Errorf("fast: %+v, %v", out, err)
-	}
+	test.Is(t, "fast", outbox.DeliveryDone, test.Value(a.Deliver(t.Context(), activities.DeliverRequest{TaskID: "fast"}))(t).Status)
 	close(release)
 	wg.Wait()
 	slow.wait = nil
-	if out, err := a.Deliver(t.Context(), activities.DeliverRequest{TaskID: "second"}); err != nil || out.Status != outbox.DeliveryDone {
-		t.Errorf("second, afterwards: %+v, %v", out, err)
-	}
+	test.Is(t, "second, afterwards", outbox.DeliveryDone, test.Value(a.Deliver(t.Context(), activities.DeliverRequest{TaskID: "second"}))(t).Status)
 }
 
 // many is a journal with a config for each task.

@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"longhaul/activities"
+	"longhaul/internal/test"
 )
 
 // The outcome of a leg and the error of an attempt say how long it ran, without the wait for a limit.
@@ -32,9 +33,7 @@ func TestRun_measures(t *testing.T) {
 				}()
 			}
 			for range 2 {
-				if got := <-ran; got != 1500 {
-					t.Errorf("%s: ran %d ms, want 1500", name, got)
-				}
+				test.Is(t, name+": ms that it ran", 1500, <-ran)
 			}
 		})
 	}

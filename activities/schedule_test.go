@@ -9,6 +9,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"longhaul/activities"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/shown"
 )
@@ -53,8 +54,6 @@ func TestSchedules_AwaitObjective_beside(t *testing.T) {
 		}
 		cancel()
 		synctest.Wait()
-		if err := await(true); !errors.Is(err, context.Canceled) {
-			t.Errorf("when the others have ended: %v", err)
-		}
+		test.Error(t, "when the others have ended", context.Canceled, await(true))
 	})
 }

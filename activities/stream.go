@@ -242,7 +242,7 @@ func (s *stream) flush(ctx context.Context) error {
 		return err
 	}
 	if err = s.detach(ctx, events); err == nil {
-		err = s.record(ctx, events)
+		err = s.recorder.Record(ctx, opt.Batch{ObjectiveID: s.work.ObjectiveID, Source: SourceOf(s.work), Events: events})
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -292,15 +292,6 @@ func SourceOf(w Work) string {
 		name += fmt.Sprintf(".epoch-%d", w.Epoch)
 	}
 	return name
-}
-
-// record writes events.
-func (s *stream) record(ctx context.Context, events []opt.Event) error {
-	return s.recorder.Record(ctx, opt.Batch{
-		ObjectiveID: s.work.ObjectiveID,
-		Source:      SourceOf(s.work),
-		Events:      events,
-	})
 }
 
 // stop ends the writer. It may be called more than once.

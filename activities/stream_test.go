@@ -176,9 +176,7 @@ func TestStream_cannotBeRecorded(t *testing.T) {
 					return activities.Outcome{}, err
 				}
 				told := s.Chunk(ctx, artifact("a", "2"), true)
-				if !errors.Is(told, tt.away) {
-					t.Errorf("the second Chunk returned %v, want the error of the write before", told)
-				}
+				test.Error(t, "the second Chunk returned", tt.away, told)
 				return tt.then(told)
 			})
 			if app := application(t, err); app.NonRetryable() != tt.final || app.Type() != tt.kind {
@@ -205,9 +203,7 @@ func TestStream_journalIsSilent(t *testing.T) {
 		for i := 0; err == nil && i < 200; i++ {
 			err = s.Chunk(ctx, artifact("a", "more"), false)
 		}
-		if !errors.Is(err, context.Canceled) {
-			t.Errorf("many pieces: %v", err)
-		}
+		test.Error(t, "many pieces", context.Canceled, err)
 		return activities.Completed(), nil
 	}), work)
 }
@@ -383,9 +379,7 @@ func TestStream_Chunk_logsLoss(t *testing.T) {
 		return activities.Completed(), s.Replace(ctx, artifact("b", "4"), true)
 	})
 	cfg.Log = zap.New(core)
-	if _, err := runWith(t, cfg, w); err != nil {
-		t.Fatal(err)
-	}
+	test.Value(runWith(t, cfg, w))(t)
 	if all := logs.All(); len(all) != 1 || all[0].ContextMap()["artifactId"] != "1-2-a" {
 		t.Errorf("logged %+v", all)
 	}

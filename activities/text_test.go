@@ -23,8 +23,7 @@ var made = []activities.Result{
 
 func TestRun_fillsInput(t *testing.T) {
 	text := func(pieces ...activities.Piece) string {
-		data, err := json.Marshal(map[string]any{"q": []any{activities.Text(pieces)}})
-		test.OK(t, err)
+		data := test.Value(json.Marshal(map[string]any{"q": []any{activities.Text(pieces)}}))(t)
 		return string(data)
 	}
 	literal := func(s string) activities.Piece { return activities.Piece{Literal: s} }
@@ -81,9 +80,7 @@ func TestRun_boundsFilledInput(t *testing.T) {
 	w.Input = json.RawMessage(`{"e":` + text + `,"b":` + text + `,"d":` + text + `,"a":` + text + `,"c":` + text + `,"f":"x"}`)
 	var got struct{ A, B, C, D, E, F string }
 	_, err := run(t, &recorder{}, w, func(_ context.Context, w activities.Work, _ activities.Stream) (activities.Outcome, error) {
-		if err := json.Unmarshal(w.Input, &got); err != nil {
-			t.Error(err)
-		}
+		test.OK(t, json.Unmarshal(w.Input, &got))
 		if whole := w.Results[0].Artifacts[0].Text(); len(whole) != 600_000 {
 			t.Errorf("%d bytes of the result are left, want all", len(whole))
 		}

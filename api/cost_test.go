@@ -45,7 +45,7 @@ func TestListCosts(t *testing.T) {
 		t.Errorf("the run is %v", run)
 	}
 	for query, want := range map[string]string{
-		"?by=model":                             `[{"cachedTokens":100,"cost":"0.42","inputTokens":12000,"of":"main","outputTokens":400},{"cost":"0.000001","inputTokens":1,"of":"","outputTokens":1,"seconds":90}]`,
+		"?by=model":                             `[{"cachedTokens":100,"cost":"0.42","inputTokens":12000,"of":"main","outputTokens":400},{"cost":"0.000001","inputTokens":1,"of":"","outputTokens":1}]`,
 		"?by=model&pageSize=1":                  `[{"cachedTokens":100,"cost":"0.42","inputTokens":12000,"of":"main","outputTokens":400}]`,
 		"?by=tenant":                            `[{` + strings.Replace(counts, `,"outputTokens"`, `,"of":"acme","outputTokens"`, 1) + `}]`,
 		"?since=1970-01-01T01:00:00Z":           `[]`,
@@ -74,5 +74,20 @@ func TestListCosts(t *testing.T) {
 	}
 	if _, n := s.page(t, http.MethodGet, "/v1/costs", "", "Authorization", "Bearer rival/bob"); n.at("costs").String() != "[]" {
 		t.Errorf("another tenant sees %v", n)
+	}
+}
+
+// Work that has used time alone says so, and no model has that.
+func TestListCosts_timeAlone(t *testing.T) {
+	s := newService(t)
+	s.have(t)
+	s.spend(t, "one", opt.Usage{Ran: 90}, nil)
+	const used = `"inputTokens":0,"outputTokens":0,"seconds":90}`
+	for _, n := range []node{s.must(t, "objectives/get", `{"id":"`+objectiveID+`"}`).at("objective", "plans", "0", "tasks", "0"), s.must(t, "GetTask", `{"id":"`+taskID+`"}`)} {
+		test.Is(t, "the task shows", "{"+used, n.at("metadata", opt.KeyUsage).String())
+	}
+	for by, want := range map[string]string{"model": `[]`, "tenant": `[{"inputTokens":0,"of":"acme","outputTokens":0,"seconds":90}]`} {
+		_, n := s.page(t, http.MethodGet, "/v1/costs?by="+by, "")
+		test.Is(t, by, want, n.at("costs").String())
 	}
 }

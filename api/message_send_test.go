@@ -17,6 +17,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/api/call"
+	"longhaul/api/message"
 	"longhaul/internal/test"
 	"longhaul/opt"
 )
@@ -449,4 +450,31 @@ func TestSend_reads(t *testing.T) {
 	if n := s.journal.calls.Load() - before; n != 5 { // one records the opening, and one reads the objective for the extension
 		t.Errorf("it has called the journal %d times, want 5", n)
 	}
+}
+
+// A send that finds the work begun by another one with its id, whose task rests already, answers at once.
+func TestSend_besideAnother(t *testing.T) {
+	var s *fixture
+	send := func() string { return s.send(t, "m-1", "approve it").at("status", "state").String() }
+	first := &meanwhile{does: func() { test.Is(t, "the other one", "TASK_STATE_INPUT_REQUIRED", send()) }}
+	s = newService(t, func(c *config) { c.Agent, c.BlockingWait = first, 5*time.Second })
+	began := time.Now()
+	test.Is(t, "the state", "TASK_STATE_INPUT_REQUIRED", send())
+	if took := time.Since(began); took >= 5*time.Second || len(s.world.Openings()) != 1 {
+		t.Errorf("it took %v, and %d objectives were started", took, len(s.world.Openings()))
+	}
+}
+
+// A meanwhile is the oracle, which does something before its first decision.
+type meanwhile struct {
+	oracle
+	does func()
+}
+
+func (m *meanwhile) Decide(ctx context.Context, in a2a.Message) (message.Decision, error) {
+	if does := m.does; does != nil {
+		m.does = nil
+		does()
+	}
+	return m.oracle.Decide(ctx, in)
 }

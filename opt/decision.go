@@ -90,20 +90,24 @@ type Decision struct {
 
 // Outcome returns how, by whom and when d has closed its gate, for people: not with which words.
 func (d Decision) Outcome() string {
-	how := d.Action.Outcome() + " by " + d.Who()
+	return d.How() + ": " + d.DecidedAt.Time().UTC().Format("2006-01-02 15:04 MST")
+}
+
+// How returns how and by whom d has closed its gate, for people.
+func (d Decision) How() string {
 	switch {
 	case d.ByHand:
-		how = "Closed by hand by " + d.Who()
+		return "Closed by hand by " + d.Who()
 	case d.Kept != nil:
-		how = d.Action.Outcome() + ", as decided in the original by " + d.Kept.who()
+		return d.Action.Outcome() + ", as decided in the original by " + d.Kept.who()
 	case d.DecidedBy == ByChecks:
-		how = d.Action.Outcome() + " by checks"
+		return d.Action.Outcome() + " by checks"
 	case d.DecidedBy == ByTimer && d.Action == "":
-		how = "Closed, since no answer came in time"
+		return "Closed, since no answer came in time"
 	case d.DecidedBy == ByTimer:
-		how = d.Action.Outcome() + ", since no answer came in time"
+		return d.Action.Outcome() + ", since no answer came in time"
 	}
-	return how + ": " + d.DecidedAt.Time().UTC().Format("2006-01-02 15:04 MST")
+	return d.Action.Outcome() + " by " + d.Who()
 }
 
 // Who returns who has made d, for people: a deputy with the one that it is for, a standing decision with

@@ -16,6 +16,8 @@ type Opening struct {
 	Idle      bool         `json:"idle,omitempty"`    // do not start before a client asks for it
 	Planner   string       `json:"planner,omitempty"` // who made Plans
 	Notes     []Letter     `json:"notes,omitempty"`   // of a fork: those to the root task of the original
+
+	Found bool `json:"-"` // an equal one has begun the objective before
 }
 
 // Event returns the first event of the objective. The API and the workflow both
@@ -36,7 +38,7 @@ func (o Opening) As(head Objective) Opening {
 		m.MessageID = head.MessageID
 		o.Message = &m
 	}
-	o.Objective = head
+	o.Objective, o.Found = head, true
 	return o
 }
 

@@ -1,8 +1,10 @@
 package opt
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
+	"time"
 
 	"longhaul/a2a"
 )
@@ -96,6 +98,11 @@ func (t *Task) Broken() bool { return t.State.Ended() && !t.Done() }
 // Running reports whether the task holds one of its plan's slots.
 func (t *Task) Running() bool {
 	return t.State == TaskSubmitted || t.State == TaskWorking && !t.Awaits()
+}
+
+// MayTake returns how long one attempt at the task may take.
+func (t *Task) MayTake(l Limits) time.Duration {
+	return time.Duration(cmp.Or(t.Timeout, l.OrDefault().Timeout)) * time.Second
 }
 
 // Awaits reports whether the task has sent its object back and waits until it is

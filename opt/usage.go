@@ -149,9 +149,9 @@ type Used struct {
 	Limit SpendLimit // of the latest attempt
 }
 
-// IsZero reports whether readers see no usage. Of questions and time alone they see the gates and the states.
+// IsZero reports whether readers see no usage. Of questions alone they see the gates.
 func (u Used) IsZero() bool {
-	u.Questions, u.Ran = 0, 0
+	u.Questions = 0
 	return u.Usage.IsZero()
 }
 

@@ -51,15 +51,15 @@ func (c *onlyOnce) DescribeWorkflowExecution(context.Context, string, string) (*
 func TestClient_Start_again(t *testing.T) {
 	c := workflows.NewClient(workflows.ClientConfig{Temporal: &onlyOnce{}, Plain: func() bool { return true }})
 	o := opt.Opening{Objective: opt.Objective{ID: "obj-a", Name: "first", Digest: "d"}, Plans: []opt.PlanSpec{{Name: "p"}}}
-	if _, err := c.Start(t.Context(), o); err != nil {
-		t.Fatal(err)
+	if got, err := c.Start(t.Context(), o); err != nil || got.Found {
+		t.Fatalf("the first was found: %t, %v", got.Found, err)
 	}
 	again, other, changed := o, o, o
 	again.Objective.Name = "second"
 	other.Objective.Digest = "e"
 	changed.Plans = []opt.PlanSpec{{Name: "q"}}
-	if got, err := c.Start(t.Context(), again); err != nil || got.Objective.Name != "first" {
-		t.Errorf("a repeat began %q, %v", got.Objective.Name, err)
+	if got, err := c.Start(t.Context(), again); err != nil || got.Objective.Name != "first" || !got.Found {
+		t.Errorf("a repeat began %q, found %t, %v", got.Objective.Name, got.Found, err)
 	}
 	if _, err := c.Start(t.Context(), other); !errors.Is(err, opt.ErrConflict) {
 		t.Errorf("other content: %v", err)

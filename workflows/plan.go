@@ -100,7 +100,7 @@ func (p *planPart) lookUp(ctx workflow.Context, a machine.Activity, t *opt.Task)
 func runOptions(t *opt.Task, limits opt.Limits) workflow.ActivityOptions {
 	return workflow.ActivityOptions{
 		ActivityID:          t.A2AID(),
-		StartToCloseTimeout: time.Duration(cmp.Or(t.Timeout, limits.OrDefault().Timeout)) * time.Second,
+		StartToCloseTimeout: t.MayTake(limits),
 		HeartbeatTimeout:    workerTimeout(limits),
 		WaitForCancellation: true,
 		RetryPolicy: &temporal.RetryPolicy{
@@ -180,7 +180,7 @@ func elsewhereOptions(key string, t *opt.Task, w *machine.Work, limits opt.Limit
 	return workflow.ActivityOptions{
 		ActivityID:          key,
 		TaskQueue:           w.Elsewhere.Queue,
-		StartToCloseTimeout: time.Duration(cmp.Or(t.Timeout, limits.OrDefault().Timeout)) * time.Second,
+		StartToCloseTimeout: t.MayTake(limits),
 		HeartbeatTimeout:    time.Duration(w.Elsewhere.Heartbeat) * time.Second,
 		WaitForCancellation: w.Elsewhere.Heartbeat > 0, // else its worker does not notice it
 		RetryPolicy: &temporal.RetryPolicy{

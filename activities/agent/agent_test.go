@@ -37,15 +37,13 @@ func load(t *testing.T, text string) (agent.Agents, error) {
 // executor returns one that knows f as "other". more are further members of it.
 func executor(t *testing.T, f *fake, more string) *agent.Executor {
 	t.Helper()
-	agents, err := load(t, fmt.Sprintf("agents:\n  other: {url: '%s', headers: {Authorization: 'Bearer ${TOKEN}'}%s}\n", f.URL, more))
-	test.OK(t, err)
+	agents := test.Value(load(t, fmt.Sprintf("agents:\n  other: {url: '%s', headers: {Authorization: 'Bearer ${TOKEN}'}%s}\n", f.URL, more)))(t)
 	return agent.New(agent.Config{Agents: agents, HTTP: client(t)})
 }
 
 func client(t *testing.T) *egress.Client {
 	t.Helper()
-	c, err := egress.New(egress.Config{AllowPrivate: true, MaxAnswer: agent.MaxAnswer})
-	test.OK(t, err)
+	c := test.Value(egress.New(egress.Config{AllowPrivate: true, MaxAnswer: agent.MaxAnswer}))(t)
 	t.Cleanup(c.Close)
 	return c
 }
@@ -76,9 +74,7 @@ func TestExecutor(t *testing.T) {
 			unreachable := task("go")
 			t.Run("unreachable", func(t *testing.T) {
 				_, err := away.Execute(t.Context(), unreachable, &executortest.Stream{})
-				if want := "unreachable: Agent other cannot be used. There was no answer: refused."; err == nil || err.Error() != want {
-					t.Errorf("got the error %v, want %q", err, want)
-				}
+				test.Is(t, "the error", "unreachable: Agent other cannot be used. There was no answer: refused.", fmt.Sprint(err))
 			})
 		})
 	}
@@ -193,11 +189,8 @@ func TestExecutor_answersOnce(t *testing.T) {
 	e := executor(t, f, "")
 	p, _ := play(t, e, task("ask"))
 	w := replied(p, opt.Reply{Answers: []opt.Answer{{ID: "answer", Answer: json.RawMessage(`"blue"`)}}})
-	p, err := executortest.Player{Executor: e, Twice: true}.Play(t.Context(), w)
-	test.OK(t, err)
-	if got, want := show(p), "completed|result=Done: ask blue"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	p = test.Value(executortest.Player{Executor: e, Twice: true}.Play(t.Context(), w))(t)
+	test.Is(t, "the result", "completed|result=Done: ask blue", show(p))
 	test.Is(t, "messages were sent", 2, len(f.params("send")))
 }
 
@@ -226,9 +219,7 @@ func TestExecutor_memoComesFirst(t *testing.T) {
 	w := attempt("task-1", "go")
 	_, err := executortest.Player{Executor: executor(t, f, ""), Parked: func(w activities.Work, o activities.Outcome) *activities.Outcome {
 		var m struct{ MessageID, TaskID string }
-		if err := json.Unmarshal(o.Memo, &m); err != nil {
-			t.Error(err)
-		}
+		test.OK(t, json.Unmarshal(o.Memo, &m))
 		at = append(at, fmt.Sprintf("%d calls, message %t, task %q, wait %d, cancel %t", len(f.log()), m.MessageID != "", m.TaskID, o.Park.Wait, o.OnCancel))
 		return nil
 	}}.Play(t.Context(), w)
@@ -270,8 +261,7 @@ func TestExecutor_cancelOfALostAnswer(t *testing.T) {
 	f := newFake(t, "1.0", false)
 	e := executor(t, f, "")
 	w := attempt("task-1", "long")
-	chosen, err := e.Execute(t.Context(), w, &executortest.Stream{})
-	test.OK(t, err)
+	chosen := test.Value(e.Execute(t.Context(), w, &executortest.Stream{}))(t)
 	w.Memo = chosen.Memo
 	if _, err := e.Execute(t.Context(), w, &executortest.Stream{}); err != nil { // whose result is lost
 		t.Fatal(err)
@@ -291,12 +281,9 @@ func TestExecutor_cannotList(t *testing.T) {
 		f.status = map[string]answered{"list": {status: status}}
 		e := executor(t, f, "")
 		w := attempt("task-1", "go")
-		o, err := e.Execute(t.Context(), w, &executortest.Stream{})
-		test.OK(t, err)
+		o := test.Value(e.Execute(t.Context(), w, &executortest.Stream{}))(t)
 		w.Memo, w.Cancel = o.Memo, true
-		if o, err := e.Execute(t.Context(), w, &executortest.Stream{}); err != nil || o.Code != agent.CodeNotToldOf {
-			t.Errorf("%d: a cancellation ends with %+v, %v", status, o, err)
-		}
+		test.Is(t, fmt.Sprint(status), agent.CodeNotToldOf, test.Value(e.Execute(t.Context(), w, &executortest.Stream{}))(t).Code)
 		w.Cancel, w.Attempt = false, 2
 		if _, got := play(t, e, w); got != "completed|result=Done: go " {
 			t.Errorf("%d: got %q", status, got)
@@ -338,8 +325,7 @@ func TestExecutor_stream(t *testing.T) {
 			e, shown := executor(t, f, ""), []string{}
 			for {
 				out := &executortest.Stream{}
-				o, err := e.Execute(t.Context(), w, out)
-				test.OK(t, err)
+				o := test.Value(e.Execute(t.Context(), w, out))(t)
 				for _, p := range out.Pieces() {
 					shown = append(shown, p.Artifact.Text())
 				}
@@ -413,8 +399,7 @@ func TestExecutor_chooses(t *testing.T) {
 	} {
 		f := newFake(t, "1.0", false)
 		f.card = tt.card(f)
-		o, err := executor(t, f, tt.more).Execute(t.Context(), task("go"), &executortest.Stream{})
-		test.OK(t, err)
+		o := test.Value(executor(t, f, tt.more).Execute(t.Context(), task("go"), &executortest.Stream{}))(t)
 		var m struct{ At struct{ URL, Version string } }
 		test.OK(t, json.Unmarshal(o.Memo, &m))
 		got := m.At.Version + " " + strings.TrimPrefix(m.At.URL, f.URL)
@@ -430,8 +415,7 @@ func TestExecutor_neverDowngrades(t *testing.T) {
 	f := newFake(t, "1.0", false)
 	e := executor(t, f, "")
 	w := attempt("task-1", "go")
-	o, err := e.Execute(t.Context(), w, &executortest.Stream{})
-	test.OK(t, err)
+	o := test.Value(e.Execute(t.Context(), w, &executortest.Stream{}))(t)
 	if again, err := e.Execute(t.Context(), w, &executortest.Stream{}); err != nil || messageID(t, again) != messageID(t, o) {
 		t.Errorf("a repeat of the first leg chose another message id: %v", err)
 	}
@@ -439,9 +423,7 @@ func TestExecutor_neverDowngrades(t *testing.T) {
 	f.refuse = map[string]rpcFault{"": {-32009, "Version not supported"}}
 	w.Memo = o.Memo
 	_, got := play(t, e, w)
-	if want := "failed|remote-refused: Agent other refuses the message: Version not supported"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	test.Is(t, "the result", "failed|remote-refused: Agent other refuses the message: Version not supported", got)
 }
 
 // messageID returns the id of the message that an outcome has chosen.
@@ -535,8 +517,7 @@ func TestExecutor_trouble(t *testing.T) {
 // attempt continues with the same remote task.
 func TestExecutor_patience(t *testing.T) {
 	f := newFake(t, "1.0", false)
-	agents, err := load(t, "agents:\n  other: {url: '"+f.URL+"', patience: 10m, max-wait: 30m}\n")
-	test.OK(t, err)
+	agents := test.Value(load(t, "agents:\n  other: {url: '"+f.URL+"', patience: 10m, max-wait: 30m}\n"))(t)
 	e := agent.New(agent.Config{Agents: agents, HTTP: client(t), Now: func() time.Time { // a minute goes by with each call
 		return time.Date(2030, 1, 1, 0, len(f.log()), 0, 0, time.UTC)
 	}})
@@ -552,9 +533,7 @@ func TestExecutor_patience(t *testing.T) {
 	}
 
 	_, got = play(t, e, attempt("task-2", "long"))
-	if want := "failed|remote-timeout: Agent other took longer than 30m0s."; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	test.Is(t, "the result", "failed|remote-timeout: Agent other took longer than 30m0s.", got)
 }
 
 // A task that runs again, after its result was sent back or its failure was retried,
@@ -638,9 +617,8 @@ func TestExecutor_input(t *testing.T) {
 		`{"agent":"other","url":"x"}`: "bad-input",
 		`{"agent":"unknown"}`:         "unknown-agent",
 	} {
-		o, err := e.Execute(t.Context(), activities.Work{Input: json.RawMessage(input)}, &executortest.Stream{})
-		if err != nil || o.State != opt.TaskRejected || o.Code != want {
-			t.Errorf("%s: got %+v, %v, want the code %s", input, o, err, want)
-		}
+		o := test.Value(e.Execute(t.Context(), activities.Work{Input: json.RawMessage(input)}, &executortest.Stream{}))(t)
+		test.Is(t, input, opt.TaskRejected, o.State)
+		test.Is(t, input, want, o.Code)
 	}
 }

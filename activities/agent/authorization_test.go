@@ -123,9 +123,7 @@ func TestAuthorization_elsewhere(t *testing.T) {
 	for _, wake := range []string{"", "https://desk.example.com/wake"} {
 		d := newDesk(t, "auth", wake)
 		gate := d.gate()
-		if got, want := fmt.Sprint(gate.Actions, " ", gate.Description), "[accept reject] Log in at https://example.com."; got != want {
-			t.Errorf("the gate offers %s, want %s", got, want)
-		}
+		test.Is(t, "the gate offers", "[accept reject] Log in at https://example.com.", fmt.Sprint(gate.Actions, " ", gate.Description))
 		d.world.Advance(10 * time.Minute)
 		if again := d.gate(); again.ID != gate.ID {
 			t.Errorf("the gate is another one: %+v", again)
@@ -150,9 +148,7 @@ func TestAuthorization_accepted(t *testing.T) {
 
 	d = newDesk(t, "login", "")
 	m := message.SendParams{Decision: &letter.GateDecision{Action: opt.Accept, Feedback: "Code 7."}, Message: a2a.Message{Role: a2a.RoleUser}}
-	if _, err := d.Gates.AnswerInterrupt(t.Context(), d.call(), gate.AnswerParams{ID: d.gate().ID, Message: m}); err != nil {
-		t.Fatal(err)
-	}
+	test.Value(d.Gates.AnswerInterrupt(t.Context(), d.call(), gate.AnswerParams{ID: d.gate().ID, Message: m}))(t)
 	d.completed("Done: login The authorization was given. Code 7.")
 }
 
@@ -217,9 +213,7 @@ func TestAuthorization_noMessages(t *testing.T) {
 func TestAuthorization_byHand(t *testing.T) {
 	d := newDesk(t, "login", "")
 	p := work.UpdateTaskStatusParams{ID: d.task().ID, State: opt.TaskWorking, Message: "Code 8."}
-	if _, err := d.TaskWork.UpdateTaskStatus(t.Context(), d.call(), p); err != nil {
-		t.Fatal(err)
-	}
+	test.Value(d.TaskWork.UpdateTaskStatus(t.Context(), d.call(), p))(t)
 	d.completed("Done: login The authorization was given. Code 8.")
 }
 
@@ -232,7 +226,5 @@ func TestAuthorization_atLonghaul(t *testing.T) {
 		got = sent["message"].(object)["parts"].([]any)[0].(object)["data"]
 	}
 	text, _ := json.Marshal(got)
-	if want := `{"action":"accept","interruptId":"g:3"}`; string(text) != want {
-		t.Errorf("the agent got %s, want %s", text, want)
-	}
+	test.Is(t, "the agent got", `{"action":"accept","interruptId":"g:3"}`, string(text))
 }

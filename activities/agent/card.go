@@ -132,34 +132,11 @@ func (c *cardCache) get(ctx context.Context, r remote) (codec.Card, error) {
 	if ok && c.now().Before(k.until) {
 		return k.card, nil
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
-	if err != nil {
-		return codec.Card{}, &callError{kind: refused, text: "The URL of the card cannot be read."}
+	read, header, err := r.card(ctx, at)
+	if err != nil || len(endpoints(read)) == 0 {
+		return read, err // without an endpoint, the agent may be mended at once
 	}
-	req.Header.Set("Accept", "application/json")
-	res, body, err := r.do(ctx, req)
-	if failed, ok := errors.AsType[*callError](err); ok && failed.kind == refused { // it may have a card later
-		return codec.Card{}, &callError{kind: unreachable, text: "Its agent card cannot be read. " + failed.text}
-	}
-	if err != nil {
-		return codec.Card{}, err
-	}
-	if len(body) > cardSize {
-		return codec.Card{}, errCard
-	}
-	if body, err = r.proven(ctx, body); err != nil {
-		return codec.Card{}, err
-	}
-	read, err := codec.ReadCard(body)
-	switch {
-	case err != nil:
-		return codec.Card{}, errCard
-	case read.Name == "" && len(read.Interfaces) == 0: // such as an error of JSON-RPC
-		return codec.Card{}, &callError{kind: unreachable, text: "The answer at the URL of its agent card is no card: it has no name and no interface."}
-	case len(endpoints(read)) == 0:
-		return read, nil // the agent may be mended at once
-	}
-	fresh := knownCard{read, c.now().Add(freshFor(res.Header))}
+	fresh := knownCard{read, c.now().Add(freshFor(header))}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.known == nil {
@@ -167,6 +144,36 @@ func (c *cardCache) get(ctx context.Context, r remote) (codec.Card, error) {
 	}
 	c.known[at] = fresh
 	return fresh.card, nil
+}
+
+// card reads the card at a URL.
+func (r remote) card(ctx context.Context, at string) (codec.Card, http.Header, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
+	if err != nil {
+		return codec.Card{}, nil, &callError{kind: refused, text: "The URL of the card cannot be read."}
+	}
+	req.Header.Set("Accept", "application/json")
+	res, body, err := r.do(ctx, req)
+	if failed, ok := errors.AsType[*callError](err); ok && failed.kind == refused { // it may have a card later
+		return codec.Card{}, nil, &callError{kind: unreachable, text: "Its agent card cannot be read. " + failed.text}
+	}
+	if err != nil {
+		return codec.Card{}, nil, err
+	}
+	if len(body) > cardSize {
+		return codec.Card{}, nil, errCard
+	}
+	if body, err = r.proven(ctx, body); err != nil {
+		return codec.Card{}, nil, err
+	}
+	read, err := codec.ReadCard(body)
+	switch {
+	case err != nil:
+		return codec.Card{}, nil, errCard
+	case read.Name == "" && len(read.Interfaces) == 0: // such as an error of JSON-RPC
+		return codec.Card{}, nil, &callError{kind: unreachable, text: "The answer at the URL of its agent card is no card: it has no name and no interface."}
+	}
+	return read, res.Header, nil
 }
 
 var errCard = &callError{kind: unreachable, text: "The card is not a JSON object of up to 1 MiB."}

@@ -125,7 +125,7 @@ func (h *handoff) nextPoll() time.Duration {
 	if h.memo.Push == "on" {
 		return min(firstPushPoll<<min(h.memo.Polls, 10), longPoll)
 	}
-	return h.repeatWait(h.memo.Polls + 1)
+	return h.agent.repeatWait(h.memo.Polls + 1)
 }
 
 // status returns the text of a status for clients.
@@ -166,19 +166,11 @@ func (h *handoff) changedArtifacts(t codec.TaskRead) (list []a2a.Artifact, probl
 		}
 		if known := digest(content); len(a.Parts) > 0 && h.memo.Seen[in.ArtifactID] != known {
 			h.memo.Returned = true
-			h.noteSeen(in.ArtifactID, known)
+			h.memo.noteSeen(in.ArtifactID, known)
 			list = append(list, a)
 		}
 	}
 	return list, ""
-}
-
-// noteSeen records the digest of an artifact that the task has.
-func (h *handoff) noteSeen(id, known string) {
-	if h.memo.Seen == nil {
-		h.memo.Seen = map[string]string{}
-	}
-	h.memo.Seen[id] = known
 }
 
 // endOutcome returns the outcome of a remote task that is over.
@@ -361,7 +353,7 @@ func (h *handoff) passNote(ctx context.Context, r remote, note a2a.Message, know
 			return 0, "", err
 		}
 		if m.NoteTries++; t.kind != refused && m.NoteTries < maxNoteTries {
-			return h.repeatWait(m.NoteTries), "", nil
+			return h.agent.repeatWait(m.NoteTries), "", nil
 		}
 		says = fmt.Sprintf("Agent %s does not take a message while it works: %s", h.agent.name, t.text)
 	}

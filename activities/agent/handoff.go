@@ -89,10 +89,8 @@ func (h *handoff) leg(ctx context.Context) (activities.Outcome, error) {
 		return h.afterLoss(), nil
 	case m.MessageID == "":
 		return h.chooseEndpoint(ctx)
-	case !h.agent.allows(m.At.URL) && h.input.Whole: // the agent is elsewhere now
-		return h.onLost(), nil
 	case !h.agent.allows(m.At.URL):
-		return h.end(activities.Failed(CodeCard, "The operator does not allow the interface of agent "+h.agent.name+" any more.")), nil
+		return h.onDisallowed(), nil
 	case h.now().Sub(time.UnixMilli(m.Since)) > h.agent.MaxWait:
 		h.abandonRemote(ctx)
 		return h.end(activities.Failed(CodeTooLong, fmt.Sprintf("Agent %s took longer than %v.", h.agent.name, h.agent.MaxWait))), nil
@@ -102,6 +100,14 @@ func (h *handoff) leg(ctx context.Context) (activities.Outcome, error) {
 		return h.answer(ctx)
 	}
 	return h.pollTask(ctx)
+}
+
+// onDisallowed returns the outcome for an interface that the operator does not allow any more.
+func (h *handoff) onDisallowed() activities.Outcome {
+	if h.input.Whole { // the agent is elsewhere now
+		return h.onLost()
+	}
+	return h.end(activities.Failed(CodeCard, "The operator does not allow the interface of agent "+h.agent.name+" any more."))
 }
 
 // chooseEndpoint chooses the interface and the message id before anything is sent, so that the
@@ -226,21 +232,25 @@ func (h *handoff) onCallError(err error) (activities.Outcome, error) {
 		o := h.park(t.after, fmt.Sprintf("Agent %s asks to wait.", name))
 		o.Park.Notes = false
 		return o, nil
-	case t.kind == tooLarge:
-		return h.end(activities.Failed(CodeTooLarge, fmt.Sprintf("The answer of agent %s is too large.", name))), nil
-	case t.kind == unproven:
-		return h.end(activities.Failed(CodeUnproven, fmt.Sprintf("Agent %s is not used: %s", name, t.text))), nil
 	case t.kind == unreachable, t.kind == denied && m.TaskID != "":
 		return h.onUnreachable(t)
-	case t.kind == denied:
-		return h.end(activities.Failed(CodeDenied, fmt.Sprintf("Agent %s is not to be used with these credentials or at this address. %s", name, t.text))), nil
 	case t.code == codeNotFound && m.TaskID != "" && m.Missing < 5:
 		m.Missing++
 		return h.park(time.Duration(m.Missing)*firstPoll, ""), nil
 	case t.code == codeNotFound && m.TaskID != "":
 		return h.onLost(), nil
 	}
-	return h.end(activities.Failed(CodeRefused, fmt.Sprintf("Agent %s refuses the message: %s", name, t.text))), nil
+	end := failures[t.kind]
+	return h.end(activities.Failed(end.code, fmt.Sprintf(end.format, name, t.text))), nil
+}
+
+// failures says how a task ends by errors of calls that no repeat helps, with the name of the agent and the text of
+// the error.
+var failures = map[callErrorKind]struct{ code, format string }{
+	denied:   {CodeDenied, "Agent %[1]s is not to be used with these credentials or at this address. %[2]s"},
+	refused:  {CodeRefused, "Agent %[1]s refuses the message: %[2]s"},
+	tooLarge: {CodeTooLarge, "The answer of agent %[1]s is too large."},
+	unproven: {CodeUnproven, "Agent %[1]s is not used: %[2]s"},
 }
 
 // onUnreachable parks the task while the agent cannot be reached. The attempt fails when that
@@ -261,14 +271,7 @@ func (h *handoff) onUnreachable(t *callError) (activities.Outcome, error) {
 		return activities.Outcome{}, failed
 	}
 	m.Down.Times++
-	return h.park(h.repeatWait(m.Down.Times), failed.Message+" It is tried again."), nil
-}
-
-const firstPoll = time.Second
-
-// repeatWait returns how long to wait before the n-th repeat.
-func (h *handoff) repeatWait(n int) time.Duration {
-	return min(firstPoll<<min(max(n-1, 0), 20), h.agent.Poll)
+	return h.park(h.agent.repeatWait(m.Down.Times), failed.Message+" It is tried again."), nil
 }
 
 // statusDigest returns a text that changes when the status of a task does.

@@ -110,11 +110,11 @@ func (a *Agent) prepare(name string, r Reader) error {
 		return errors.New("the name must be 1 to 63 of a-z, 0-9 and -")
 	case a == nil || a.URL == "":
 		return errors.New("needs a url: of the agent, or of its card")
-	case a.Version != "" && a.Version != codec.V10 && a.Version != codec.V03:
+	case !slices.Contains([]codec.Version{"", codec.V10, codec.V03}, a.Version):
 		return fmt.Errorf(`version must be "1.0" or "0.3", not %q`, a.Version)
 	case min(a.MaxWait, a.Poll, a.Patience) < 0 || min(a.Artifacts, a.Bytes) < 0:
 		return errors.New("has a limit below 0")
-	case a.Poll > 0 && a.Poll < firstPoll:
+	case cmp.Or(a.Poll, defaultPoll) < firstPoll:
 		return fmt.Errorf("poll must be at least %v", firstPoll)
 	}
 	a.name = name
@@ -198,4 +198,11 @@ func address(host, scheme string) string {
 		name = strings.Trim(host, "[]")
 	}
 	return strings.ToLower(net.JoinHostPort(name, cmp.Or(port, map[string]string{"http": "80", "https": "443"}[scheme])))
+}
+
+const firstPoll = time.Second
+
+// repeatWait returns how long to wait before the n-th repeat.
+func (a *Agent) repeatWait(n int) time.Duration {
+	return min(firstPoll<<min(max(n-1, 0), 20), a.Poll)
 }

@@ -54,6 +54,14 @@ type ask struct {
 	Text   string `json:"text"`
 }
 
+// noteSeen records the digest of an artifact that the task has.
+func (m *memo) noteSeen(id, known string) {
+	if m.Seen == nil {
+		m.Seen = map[string]string{}
+	}
+	m.Seen[id] = known
+}
+
 // noteAsk keeps a question for an agent that forgets the task.
 func (m *memo) noteAsk(gateID, text string) {
 	m.Asks = append(m.Asks, ask{gateID, truncate(text, maxLine)})

@@ -48,17 +48,22 @@ func gateIn(s a2a.TaskStatus) *remoteGate {
 	}
 	for i, p := range s.Message.Parts {
 		g := remoteGate{object: s.Message.Parts[i+1:]}
-		if p.Data == nil || json.Unmarshal(p.Data, &g) != nil || g.ID == "" {
-			continue
-		}
-		switch {
-		case (g.Kind == opt.Approval || g.Kind == opt.Credential) && slices.Contains(g.Actions, opt.Accept):
-			return &g
-		case g.Kind == opt.Clarification && len(g.Questions) > 0 && len(g.Questions) <= maxQuestions:
+		if p.Data != nil && json.Unmarshal(p.Data, &g) == nil && g.ID != "" && g.canBeAnswered() {
 			return &g
 		}
 	}
 	return nil
+}
+
+// canBeAnswered reports whether a gate of this server can ask what g asks.
+func (g remoteGate) canBeAnswered() bool {
+	switch g.Kind {
+	case opt.Approval, opt.Credential:
+		return slices.Contains(g.Actions, opt.Accept)
+	case opt.Clarification:
+		return len(g.Questions) > 0 && len(g.Questions) <= maxQuestions
+	}
+	return false
 }
 
 // openGate opens a gate for a remote task that waits for a person, after the artifacts that
@@ -81,23 +86,7 @@ func (h *handoff) openGate(t codec.TaskRead, changed []a2a.Artifact) (o activiti
 		o.Artifacts = changed
 		return o, true
 	}
-	q := &question{Round: h.work.Round, Status: m.State, Kind: opt.Clarification}
-	var gate opt.Gate
-	switch g := gateIn(t.Status); {
-	case t.Status.State == a2a.AuthRequired:
-		if q.Kind = opt.Credential; g != nil && g.Kind == opt.Credential {
-			q.Gate = g.ID
-		}
-		gate = opt.Gate{
-			Kind: opt.Credential, Title: fmt.Sprintf("Agent %s needs an authorization", h.agent.name), Description: prompt(t.Status),
-			Actions: []opt.Action{opt.Accept, opt.Reject},
-		}
-	case g != nil && g.Kind != opt.Credential:
-		q.Kind, q.Gate, q.Digest = g.Kind, g.ID, g.ObjectDigest
-		gate = h.gate(g, t.Status)
-	default:
-		gate = h.plainGate(t.Status)
-	}
+	q, gate := h.question(t.Status)
 	if h.agent.OnLost != Fail {
 		m.noteAsk(opt.GateIDIn(h.work.Epoch, h.work.TaskID, h.work.Round), strings.TrimPrefix(gate.Prompt(), h.askPrefix()))
 	}
@@ -111,6 +100,25 @@ func (h *handoff) openGate(t codec.TaskRead, changed []a2a.Artifact) (o activiti
 	waits := activities.Keeping(activities.WaitFor(gate), h.memo)
 	waits.OnCancel = true
 	return waits, true
+}
+
+// question returns the question in the status of a remote task that waits for a person, and the gate for it.
+func (h *handoff) question(s a2a.TaskStatus) (*question, opt.Gate) {
+	q := &question{Round: h.work.Round, Status: h.memo.State, Kind: opt.Clarification}
+	switch g := gateIn(s); {
+	case s.State == a2a.AuthRequired:
+		if q.Kind = opt.Credential; g != nil && g.Kind == opt.Credential {
+			q.Gate = g.ID
+		}
+		return q, opt.Gate{
+			Kind: opt.Credential, Title: fmt.Sprintf("Agent %s needs an authorization", h.agent.name), Description: prompt(s),
+			Actions: []opt.Action{opt.Accept, opt.Reject},
+		}
+	case g != nil && g.Kind != opt.Credential:
+		q.Kind, q.Gate, q.Digest = g.Kind, g.ID, g.ObjectDigest
+		return q, h.gate(g, s)
+	}
+	return q, h.plainGate(s)
 }
 
 // watch returns the outcome of a task that waits at a gate, which it opens if it is not nil,
@@ -209,13 +217,17 @@ func (h *handoff) answer(ctx context.Context) (activities.Outcome, error) {
 func (h *handoff) afterAnswer(q question, reply opt.Reply, err error) (activities.Outcome, error) {
 	m := &h.memo
 	m.Asked, m.Problem = nil, ""
-	switch t, _ := errors.AsType[*callError](err); {
-	case t != nil && t.kind == refused && t.code == codeParams:
+	t, ok := errors.AsType[*callError](err)
+	if !ok {
+		t = &callError{}
+	}
+	switch {
+	case t.kind == refused && t.code == codeParams:
 		m.Problem = t.text
 		return h.park(0, ""), nil
-	case t != nil && t.code != 0 && q.Kind == opt.Credential: // some agents take no message while they wait for an authorization
+	case t.code != 0 && q.Kind == opt.Credential: // some agents take no message while they wait for an authorization
 		m.Problem = t.text
-	case err != nil && (t == nil || t.kind != refused):
+	case err != nil && t.kind != refused:
 		m.Asked = &q
 		return activities.Outcome{}, err
 	}

@@ -353,19 +353,23 @@ func statusError(res *http.Response, body []byte) error {
 		t.code = reasons[first.Reason]
 	}
 	t.text = cmp.Or(t.text, fmt.Sprintf("The answer has HTTP status %d.", res.StatusCode))
-	switch status := res.StatusCode; {
-	case status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable:
+	t.kind = refused
+	switch res.StatusCode {
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		t.kind, t.after = busy, pauseAfter(res.Header)
-	case status == http.StatusUnauthorized || status == http.StatusForbidden || status == http.StatusProxyAuthRequired:
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired:
 		t.kind = denied
-	case status == http.StatusRequestTimeout || status >= 500 && status != http.StatusNotImplemented && t.code == 0:
+	case http.StatusRequestTimeout:
 		t.kind = unreachable
-	case status < 400:
-		t.kind, t.text = refused, "The answer is a redirect, which is not followed: the URL of the agent has changed."
-	case status == http.StatusBadRequest && t.code == 0:
-		t.kind, t.code = refused, codeParams
+	case http.StatusBadRequest:
+		t.code = cmp.Or(t.code, codeParams)
+	case http.StatusNotImplemented:
 	default:
-		t.kind = refused
+		if res.StatusCode < 400 {
+			t.text = "The answer is a redirect, which is not followed: the URL of the agent has changed."
+		} else if res.StatusCode >= 500 && t.code == 0 {
+			t.kind = unreachable
+		}
 	}
 	return t
 }

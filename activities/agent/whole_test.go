@@ -35,15 +35,11 @@ func TestExecutor_whole(t *testing.T) {
 			f := newFake(t, d.version, d.rest)
 			file := a2a.Part{Raw: []byte("\x00\x01"), Filename: "a.bin", MediaType: "application/octet-stream", Metadata: a2a.Metadata{}.With("k", 1)}
 			_, got := play(t, executor(t, f, ""), whole("go", file, a2a.Part{Data: json.RawMessage(`{"n":1}`)}))
-			if want := `completed|result=Done: go `; got != want {
-				t.Errorf("got %s, want %s", got, want)
-			}
+			test.Is(t, "the result", `completed|result=Done: go `, got)
 			sent := f.params("send")[0]["message"].(object)
 			parts, _ := json.Marshal(sent["parts"])
 			for _, want := range []string{"AAE=", "a.bin", "application/octet-stream", `"k":1`, `{"n":1}`} {
-				if !strings.Contains(string(parts), want) {
-					t.Errorf("the parts %s lack %s", parts, want)
-				}
+				test.Contains(t, "the parts", want, string(parts))
 			}
 			meta := sent["metadata"].(object)
 			if sent["contextId"] != "ctx-9" || meta["urn:x:1"] != "kept" || meta[opt.KeyAuthor] != nil || meta["urn:longhaul:handoff:v1"] == nil {

@@ -15,12 +15,10 @@ import (
 // run returns what a check finds about an object.
 func run(t *testing.T, in check.Input, object ...a2a.Part) opt.Finding {
 	t.Helper()
-	raw, err := json.Marshal(in)
-	test.OK(t, err)
+	raw := test.Value(json.Marshal(in))(t)
 	made := opt.Result{TaskID: opt.TaskID("plan-1", 0), Artifacts: []a2a.Artifact{{Parts: object}}}
 	other := opt.Result{TaskID: opt.TaskID("plan-1", 1), Artifacts: []a2a.Artifact{{Parts: []a2a.Part{a2a.TextPart(`{"amount": 1000000}`)}}}}
-	out, err := check.Executor{}.Execute(t.Context(), activities.Work{PlanID: "plan-1", Name: "c", Input: raw, Results: []opt.Result{other, made}}, nil)
-	test.OK(t, err)
+	out := test.Value(check.Executor{}.Execute(t.Context(), activities.Work{PlanID: "plan-1", Name: "c", Input: raw, Results: []opt.Result{other, made}}, nil))(t)
 	task := opt.Task{Name: "c", State: out.State, Artifacts: out.Artifacts}
 	return task.Finding()
 }

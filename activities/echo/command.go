@@ -2,6 +2,7 @@ package echo
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,7 +34,30 @@ func IsScript(text string) bool {
 	return len(parse(first)) > 0
 }
 
-var verbs = []string{"approve", "ask", "fail", "heed", "panic", "pass", "say", "stream", "work", "write"}
+// verbs has how the words behind each verb are read.
+var verbs = map[string]func(c *command, words []string) bool{
+	"approve": hasText, "ask": hasText, "heed": hasText, "say": hasText,
+	"panic": isAlone, "pass": isAlone,
+	"work":  hasTime,
+	"write": func(c *command, words []string) bool { return hasTime(c, words) && c.duration <= maxWork/(2*maxPoints) },
+	"fail": func(c *command, words []string) bool {
+		c.text = strings.Join(words[min(1, len(words)):], " ")
+		return len(words) == 0 || len(words) < 3 && parseCount(words[0], &c.count)
+	},
+	"stream": func(c *command, words []string) bool {
+		c.duration = 10 * time.Millisecond
+		if len(words) == 2 && !parseDuration(words[1], &c.duration) {
+			return false
+		}
+		return len(words) > 0 && len(words) < 3 && parseCount(words[0], &c.count) && c.duration <= maxWork/time.Duration(c.count)
+	},
+}
+
+func hasText(_ *command, words []string) bool { return len(words) > 0 }
+func isAlone(_ *command, words []string) bool { return len(words) == 0 }
+func hasTime(c *command, words []string) bool {
+	return len(words) == 1 && parseDuration(words[0], &c.duration)
+}
 
 // others are words that people write in place of verbs.
 var others = map[string]string{"sleep": "work", "wait": "work", "print": "say", "echo": "say", "error": "fail"}
@@ -44,10 +68,10 @@ func meant(script string) string {
 	for _, line := range lines(script) {
 		verb, _, _ := strings.Cut(line, " ")
 		like := others[verb]
-		if near := opfile.Nearest(verb, verbs); len(near) > 0 && near[0][0] == verb[0] {
+		if near := opfile.Nearest(verb, slices.Sorted(maps.Keys(verbs))); len(near) > 0 && near[0][0] == verb[0] {
 			like = near[0]
 		}
-		if like != "" && !slices.Contains(verbs, verb) {
+		if like != "" && verbs[verb] == nil {
 			return fmt.Sprintf("(%q is no command of echo. Did you mean %s?)", line, like)
 		}
 	}
@@ -77,29 +101,9 @@ func parse(script string) []command {
 }
 
 func parseOne(verb, rest string) (command, bool) {
-	c := command{verb: verb, text: rest}
-	words := strings.Fields(rest)
-	switch verb {
-	case "approve", "ask", "heed", "say":
-		return c, rest != ""
-	case "panic", "pass":
-		return c, rest == ""
-	case "fail":
-		c.text = strings.Join(words[min(1, len(words)):], " ")
-		return c, rest == "" || len(words) < 3 && parseCount(words[0], &c.count)
-	case "work":
-		return c, len(words) == 1 && parseDuration(words[0], &c.duration)
-	case "write":
-		return c, len(words) == 1 && parseDuration(words[0], &c.duration) && c.duration <= maxWork/(2*maxPoints)
-	case "stream":
-		c.duration = 10 * time.Millisecond
-		ok := len(words) > 0 && len(words) < 3 && parseCount(words[0], &c.count)
-		if ok && len(words) == 2 {
-			ok = parseDuration(words[1], &c.duration)
-		}
-		return c, ok && c.duration <= maxWork/time.Duration(c.count)
-	}
-	return c, false
+	c, read := command{verb: verb, text: rest}, verbs[verb]
+	ok := read != nil && read(&c, strings.Fields(rest))
+	return c, ok
 }
 
 func parseCount(word string, n *int) bool {

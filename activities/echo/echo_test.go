@@ -96,9 +96,7 @@ func TestExecutor_Execute_echoesWhatCameBefore(t *testing.T) {
 		{Name: "Search"},
 		{Artifacts: []a2a.Artifact{{Name: "Notes"}, {Name: "Sources"}}}, // of an earlier plan
 	}})
-	if text := got.Artifacts[0].Text(); text != "Sum up\n· Search\n· Notes\n· Sources" {
-		t.Errorf("got %q", text)
-	}
+	test.Is(t, "the text", "Sum up\n· Search\n· Notes\n· Sources", got.Artifacts[0].Text())
 }
 
 // A failure with a code is an activities.Error.
@@ -139,9 +137,7 @@ func TestExecutor_Execute_takesItsTime(t *testing.T) {
 
 func TestExecutor_Execute_streams(t *testing.T) {
 	s := &executortest.Stream{}
-	if _, err := (echo.Executor{}).Execute(t.Context(), activities.Work{Description: "stream 2 1ms"}, s); err != nil {
-		t.Fatal(err)
-	}
+	test.Value((echo.Executor{}).Execute(t.Context(), activities.Work{Description: "stream 2 1ms"}, s))(t)
 	var got []string
 	for _, p := range s.Pieces() {
 		got = append(got, strings.TrimSpace(p.Artifact.Text()))
@@ -189,8 +185,7 @@ func TestIsScript(t *testing.T) {
 
 // The table in docs/executors.md has each command, with examples that are ones.
 func TestCommands_documented(t *testing.T) {
-	raw, err := os.ReadFile("../../docs/executors.md")
-	test.OK(t, err)
+	raw := test.Value(os.ReadFile("../../docs/executors.md"))(t)
 	_, table, _ := strings.Cut(string(raw), "## `echo`")
 	_, table, _ = strings.Cut(table, "```\n")
 	table, _, _ = strings.Cut(table, "```")
@@ -216,8 +211,7 @@ func TestExecutor_Execute_hint(t *testing.T) {
 		"Wait for tea":      "Wait for tea",
 		"task 3":            "task 3",
 	} {
-		got, err := echo.Executor{}.Execute(t.Context(), activities.Work{Name: "Task", Description: text}, nil)
-		test.OK(t, err)
+		got := test.Value(echo.Executor{}.Execute(t.Context(), activities.Work{Name: "Task", Description: text}, nil))(t)
 		test.Equal(t, fmt.Sprintf("%q", text), said(want), got)
 	}
 }

@@ -1,4 +1,9 @@
 package echo
 
+import (
+	"maps"
+	"slices"
+)
+
 // Verbs are those of all commands.
-var Verbs = verbs
+var Verbs = slices.Sorted(maps.Keys(verbs))

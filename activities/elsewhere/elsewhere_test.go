@@ -18,8 +18,7 @@ func work(input string) activities.Work { return activities.Work{Input: json.Raw
 // TestExecutor plays the worker elsewhere: it returns what the data of the task say.
 func TestExecutor(t *testing.T) {
 	answers := func(data any) activities.Work {
-		text, err := json.Marshal(map[string]any{"queue": "q", "activity": "a", "data": data})
-		test.OK(t, err)
+		text := test.Value(json.Marshal(map[string]any{"queue": "q", "activity": "a", "data": data}))(t)
 		return work(string(text))
 	}
 	large, untrusted := answers(strings.Repeat("x", executortest.LargeResult)), answers(executortest.Hostile)
@@ -28,9 +27,7 @@ func TestExecutor(t *testing.T) {
 		Executor: elsewhere.Executor{}, Completes: answers("Done."), Fails: work(`{}`), Quick: true, Waits: &asks, Large: &large, Untrusted: &untrusted,
 		Parked: func(_ activities.Work, o activities.Outcome) *activities.Outcome {
 			var sent activities.Work
-			if err := json.Unmarshal(o.Park.Elsewhere.Input, &sent); err != nil {
-				t.Error(err)
-			}
+			test.OK(t, json.Unmarshal(o.Park.Elsewhere.Input, &sent))
 			out := opt.ReadOutcome(sent.Input)
 			if out.Gate != nil && len(sent.Replies) > 0 {
 				out = opt.ReadOutcome(json.RawMessage(`"Accepted."`))
@@ -47,9 +44,7 @@ func TestExecutor_parks(t *testing.T) {
 	p := executortest.Player{Executor: elsewhere.Executor{}, Twice: true, Parked: func(w activities.Work, o activities.Outcome) *activities.Outcome {
 		e := *o.Park.Elsewhere
 		var sent activities.Work
-		if err := json.Unmarshal(e.Input, &sent); err != nil {
-			t.Error(err)
-		}
+		test.OK(t, json.Unmarshal(e.Input, &sent))
 		if string(sent.Input) != `{"width":3}` || sent.Key != "key" {
 			t.Errorf("the activity gets %s", e.Input)
 		}
@@ -79,9 +74,8 @@ func TestExecutor_rejects(t *testing.T) {
 		"too short a time":      {work(`{"queue":"q","activity":"a","heartbeat":"1ms"}`), elsewhere.CodeInput},
 		"too much for Temporal": {large, elsewhere.CodeTooLarge},
 	} {
-		out, err := elsewhere.Executor{}.Execute(t.Context(), tt.work, nil)
-		if err != nil || out.State != opt.TaskRejected || out.Code != tt.code {
-			t.Errorf("%s: got %+v, %v", name, out, err)
-		}
+		out := test.Value(elsewhere.Executor{}.Execute(t.Context(), tt.work, nil))(t)
+		test.Is(t, name, opt.TaskRejected, out.State)
+		test.Is(t, name, tt.code, out.Code)
 	}
 }

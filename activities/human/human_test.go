@@ -43,9 +43,7 @@ func TestForm_Gate(t *testing.T) {
 			test.Equal(t, "gate", tt.want, got)
 			switch {
 			case err == nil && tt.err == "":
-				if err := executortest.CheckGate(*got); err != nil {
-					t.Error(err)
-				}
+				test.OK(t, executortest.CheckGate(*got))
 			case err == nil || err.Error() != tt.err:
 				t.Errorf("error: got %v, want %q", err, tt.err)
 			}

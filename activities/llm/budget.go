@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -76,22 +77,16 @@ func (m *memo) askBudget(w activities.Work, limits, over Budgets) *activities.Ou
 		was := m.Asked.Digest
 		m.Asked = nil
 		switch {
-		case reply.Action == opt.Accept && (was != opt.PartsDigest(shown) || reply.ObjectDigest != "" && reply.ObjectDigest != was):
+		case reply.Action == opt.Accept && (was != opt.PartsDigest(shown) || cmp.Or(reply.ObjectDigest, was) != was):
 			why = " The budget has changed since it was shown."
 		case reply.Action == opt.Accept:
 			m.setBudgets(over.next(w))
 		case reply.Action == opt.EditAccept:
-			var to Budgets
-			if len(reply.Edited) != 1 || json.Unmarshal(reply.Edited[0].Data, &to) != nil {
-				why = " The new budget could not be read."
-				break
-			}
-			if over.Request != (Budget{}) {
-				to = Budgets{Request: to.Request}
+			if to, ok := over.edited(reply.Edited); ok {
+				m.setBudgets(to)
 			} else {
-				to.Request = Budget{}
+				why = " The new budget could not be read."
 			}
-			m.setBudgets(to)
 		default:
 			return new(activities.Failed(CodeBudget, strings.TrimSpace("The budget is spent. "+reply.Remark())))
 		}
@@ -106,6 +101,19 @@ func (m *memo) askBudget(w activities.Work, limits, over Budgets) *activities.Ou
 		Object:      shown,
 		Responders:  over.responders(w),
 	})
+}
+
+// edited returns the budgets with which a person has replaced b, if it could be read: either that of the request, or
+// the others.
+func (b Budgets) edited(parts []a2a.Part) (to Budgets, ok bool) {
+	if len(parts) != 1 || json.Unmarshal(parts[0].Data, &to) != nil {
+		return to, false
+	}
+	if b.Request != (Budget{}) {
+		return Budgets{Request: to.Request}, true
+	}
+	to.Request = Budget{}
+	return to, true
 }
 
 // responders returns who may raise b: only those who asked for the work raise its budget.

@@ -13,15 +13,8 @@ type openAI struct{ model *Model }
 
 // An openAIChunk is an event of an answer.
 type openAIChunk struct {
-	Choices []struct {
-		Delta struct {
-			Content   string        `json:"content"`
-			Refusal   string        `json:"refusal"`
-			ToolCalls []openAIPiece `json:"tool_calls"`
-		} `json:"delta"`
-		FinishReason string `json:"finish_reason"`
-	} `json:"choices"`
-	Usage struct {
+	Choices []openAIChoice `json:"choices"`
+	Usage   struct {
 		Prompt     int64 `json:"prompt_tokens"`
 		Completion int64 `json:"completion_tokens"`
 		Total      int64 `json:"total_tokens"`
@@ -29,6 +22,27 @@ type openAIChunk struct {
 			Cached int64 `json:"cached_tokens"`
 		} `json:"prompt_tokens_details"`
 	} `json:"usage"`
+}
+
+// An openAIChoice is a part of an answer.
+type openAIChoice struct {
+	Delta struct {
+		Content   string        `json:"content"`
+		Refusal   string        `json:"refusal"`
+		ToolCalls []openAIPiece `json:"tool_calls"`
+	} `json:"delta"`
+	FinishReason string `json:"finish_reason"`
+}
+
+// end returns the end of the answer that c says, the zero value if it says none.
+func (c openAIChoice) end() (e ending) {
+	switch {
+	case c.FinishReason == "length":
+		return endedLong
+	case c.Delta.Refusal != "" || c.FinishReason == "content_filter":
+		return refused
+	}
+	return e
 }
 
 // An openAIPiece is a piece of a call.
@@ -54,18 +68,13 @@ func (o *openAI) turn(ctx context.Context, r request, show func(string) error) (
 		if err := json.Unmarshal(event, &chunk); err != nil {
 			return err
 		}
-		if u := chunk.Usage; u.Total > 0 || u.Prompt > 0 {
+		if u := chunk.Usage; max(u.Total, u.Prompt) > 0 {
 			out.usage = opt.Usage{Input: u.Prompt, Cached: min(u.Details.Cached, u.Prompt), Output: u.Completion}
 		}
 		for _, c := range chunk.Choices {
 			out.text += c.Delta.Content
 			out.calls = addPieces(out.calls, c.Delta.ToolCalls)
-			if c.Delta.Refusal != "" || c.FinishReason == "content_filter" {
-				out.end = refused
-			}
-			if c.FinishReason == "length" {
-				out.end = endedLong
-			}
+			out.end = cmp.Or(c.end(), out.end)
 			ended = ended || c.FinishReason != ""
 			if err := show(c.Delta.Content); err != nil {
 				return err

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -33,7 +34,7 @@ func (m *memo) askApproval(w activities.Work, of tool, by *opt.Responders) *acti
 		was := m.Asked.Digest
 		m.Asked = nil
 		switch {
-		case was != now, reply.ObjectDigest != "" && reply.ObjectDigest != was:
+		case was != now, cmp.Or(reply.ObjectDigest, was) != was:
 			why = "The decision before was about another call."
 		case reply.Action == opt.Accept:
 			m.Accepted = now

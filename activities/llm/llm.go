@@ -105,10 +105,7 @@ func (t *task) read() (problem string) {
 	if err := activities.ReadInput(t.work, &t.in); err != nil {
 		return "The input of the task must be an object with a prompt, and may have model, system, schema, tools, budget and maxTurns."
 	}
-	if t.in.Model == "" && len(t.Models.Models) == 1 {
-		for t.in.Model = range t.Models.Models {
-		}
-	}
+	t.in.Model = cmp.Or(t.in.Model, t.Models.only())
 	if t.model = t.Models.Models[t.in.Model]; t.model == nil {
 		return fmt.Sprintf("There is no model %q on this worker: the input of the task must name one.", t.in.Model)
 	}
@@ -119,10 +116,8 @@ func (t *task) read() (problem string) {
 		return fmt.Sprintf("The model %q has no price, so its cost cannot be limited.", t.in.Model)
 	}
 	t.in.MaxTurns = cmp.Or(t.in.MaxTurns, defaultTurns)
-	if string(t.in.Schema) == "null" {
+	if text := string(t.in.Schema); text == "" || text == "null" {
 		t.in.Schema = nil
-	}
-	if t.in.Schema == nil {
 		return ""
 	}
 	var err error

@@ -72,8 +72,7 @@ func newWorld(t testing.TB, script func(int, llmtest.Request) llmtest.Turn, more
 	t.Helper()
 	core, log := observer.New(zap.DebugLevel)
 	w := world{server: llmtest.New(t, script), tools: llmtest.NewToolServer(t), log: log}
-	m, err := load(t, file+strings.Join(more, "\n"), "MODEL", w.server.URL, "TOOLS", w.tools.URL)
-	test.OK(t, err)
+	m := test.Value(load(t, file+strings.Join(more, "\n"), "MODEL", w.server.URL, "TOOLS", w.tools.URL))(t)
 	w.Executor = llm.Executor{Models: m, Log: zap.New(core)}
 	return w
 }
@@ -90,8 +89,7 @@ func work(input string) activities.Work {
 
 func play(t *testing.T, p executortest.Player, w activities.Work) executortest.Played {
 	t.Helper()
-	played, err := p.Play(t.Context(), w)
-	test.OK(t, err)
+	played := test.Value(p.Play(t.Context(), w))(t)
 	return played
 }
 
@@ -165,10 +163,8 @@ func TestExecutor_text(t *testing.T) {
 	out := &executortest.Stream{}
 	task := work(`{"model":"main","system":"Be brief.","prompt":"Count."}`)
 	task.Refined = []opt.Reply{{Feedback: "Too long."}}
-	got, err := w.Execute(t.Context(), task, out)
-	if err != nil || got.State != opt.TaskCompleted {
-		t.Fatalf("got %+v, error %v", got, err)
-	}
+	got := test.Value(w.Execute(t.Context(), task, out))(t)
+	test.Is(t, "the result", opt.TaskCompleted, got.State)
 	test.Equal(t, "usage", &opt.Usage{Input: 10, Output: 5, Model: "main"}, got.Usage)
 	var pieces []string
 	for _, p := range out.Pieces() {
@@ -331,9 +327,7 @@ func TestExecutor_cancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	w := newWorld(t, llmtest.Turns(llmtest.Turn{Text: []string{"It "}, Stall: func() bool { cancel(); return true }}))
 	_, err := w.Execute(ctx, work(`{"model":"claude","prompt":"x"}`), &executortest.Stream{})
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v", err)
-	}
+	test.Error(t, "the call", context.Canceled, err)
 	<-w.server.Left() // the server sees that the caller has left
 }
 

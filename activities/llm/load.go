@@ -185,3 +185,12 @@ func listNames[T any](of map[string]T) string {
 	}
 	return strings.Join(slices.Sorted(maps.Keys(of)), ", ")
 }
+
+// only returns the name of the only model, "" if there are several.
+func (m Models) only() (name string) {
+	if len(m.Models) == 1 {
+		for name = range m.Models {
+		}
+	}
+	return name
+}

@@ -268,18 +268,11 @@ const good = "models: {a: {provider: openai, model: m, key: KEY}}\n"
 // A process that asks no model needs no variables, and the planner's executors must be
 // there.
 func TestModels_CheckExecutors(t *testing.T) {
-	m, err := load(t, file+planning, "MODEL", "http://model.example.com", "TOOLS", "http://tools.example.com")
-	test.OK(t, err)
-	if err := m.CheckExecutors("echo", "shell"); err != nil {
-		t.Error(err)
-	}
-	if err := m.CheckExecutors("echo"); err == nil || err.Error() != `the planner in the file of --models: there is no executor "shell"; known are echo` {
-		t.Errorf("error %v", err)
-	}
+	m := test.Value(load(t, file+planning, "MODEL", "http://model.example.com", "TOOLS", "http://tools.example.com"))(t)
+	test.OK(t, m.CheckExecutors("echo", "shell"))
+	test.Is(t, "the error", `the planner in the file of --models: there is no executor "shell"; known are echo`, fmt.Sprint(m.CheckExecutors("echo")))
 	var none *llm.Models
-	if err := none.CheckExecutors(); err != nil {
-		t.Error(err)
-	}
+	test.OK(t, none.CheckExecutors())
 	if _, err := llm.Load(test.File(t, "models.yaml", good+`servers: {s: {url: "http://x", headers: {A: "${NONE}"}}}`), nil); err != nil {
 		t.Errorf("without variables: %v", err)
 	}
@@ -298,8 +291,7 @@ func TestLoad_example(t *testing.T) {
 
 // The first file in the documentation can be used.
 func TestLoad_documented(t *testing.T) {
-	doc, err := os.ReadFile("../../docs/llm.md")
-	test.OK(t, err)
+	doc := test.Value(os.ReadFile("../../docs/llm.md"))(t)
 	_, text, _ := strings.Cut(string(doc), "```yaml\n")
 	text, _, _ = strings.Cut(text, "```")
 	m, err := llm.Load(test.File(t, "models.yaml", text), func(string) (string, bool) { return "x", true })

@@ -90,13 +90,11 @@ func TestExecutor_largeResult(t *testing.T) {
 
 // A tool over standard input and output gets only the variables that the file names.
 func TestExecutor_program(t *testing.T) {
-	program, err := os.Executable()
-	test.OK(t, err)
+	program := test.Value(os.Executable())(t)
 	calls := filepath.Join(t.TempDir(), "calls")
 	s := llmtest.New(t, llmtest.Turns(use("local__note", `{"text":"x"}`), say("Done.")))
 	text := fmt.Sprintf("models: {main: {provider: openai, url: %q, model: m}}\nservers: {local: {run: [%q], env: [%s], tools: {note: allow}}}\n", s.URL+"/v1", program, toolFile)
-	m, err := llm.Load(test.File(t, "models.yaml", text), func(name string) (string, bool) { return calls, name == toolFile })
-	test.OK(t, err)
+	m := test.Value(llm.Load(test.File(t, "models.yaml", text), func(name string) (string, bool) { return calls, name == toolFile }))(t)
 	p := play(t, executortest.Player{Executor: llm.Executor{Models: m}}, work(`{"prompt":"x","tools":["local/note"]}`))
 	made, err := os.ReadFile(calls)
 	if err != nil || string(made) != "note x\n" || p.Outcome.State != opt.TaskCompleted {
@@ -114,8 +112,7 @@ func TestExecutor_serverGone(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	task := work(`{"model":"main","prompt":"x","tools":["desk/note"]}`)
-	first, err := w.Execute(t.Context(), task, &executortest.Stream{})
-	test.OK(t, err)
+	first := test.Value(w.Execute(t.Context(), task, &executortest.Stream{}))(t)
 	task.Leg, task.Memo = 1, json.RawMessage(strings.ReplaceAll(string(first.Memo), `"server":"desk"`, `"server":"gone"`))
 	var waits []string
 	p := w.player()

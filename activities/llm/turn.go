@@ -102,9 +102,7 @@ func (t *task) afterReply(r reply) (activities.Outcome, error) {
 		return activities.Failed(CodeTooLong, fmt.Sprintf("The model wants to make more than %d calls at once.", maxOpen)), nil
 	case len(r.calls) > 0:
 		for i := range r.calls {
-			if r.calls[i].ID == "" {
-				r.calls[i].ID = fmt.Sprintf("call-%d-%d", t.memo.Turns, i)
-			}
+			r.calls[i].ID = cmp.Or(r.calls[i].ID, fmt.Sprintf("call-%d-%d", t.memo.Turns, i))
 		}
 		t.memo.Said = append(t.memo.Said, message{By: byModel, Text: r.text, Calls: r.calls})
 		t.memo.Open = r.calls
@@ -153,9 +151,7 @@ func (t *task) wait(d time.Duration) (activities.Outcome, error) {
 	if t.memo.Waits == maxWaits {
 		return activities.Outcome{}, &activities.Error{Code: CodeBusy, Message: "The model's server is busy for too long."}
 	}
-	if d == 0 {
-		d = min(time.Second<<min(t.memo.Waits, 10), 2*time.Minute)
-	}
+	d = cmp.Or(d, min(time.Second<<min(t.memo.Waits, 10), 2*time.Minute))
 	t.memo.Waits++
 	o := activities.ParkFor(d, nil, "The model is busy.")
 	o.Park.Needs = turnNeeds

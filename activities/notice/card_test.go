@@ -10,11 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	gocmp "github.com/google/go-cmp/cmp"
-
 	"longhaul/a2a"
 	"longhaul/activities"
 	"longhaul/activities/notice"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/outbox"
 )
@@ -135,9 +134,7 @@ func TestChannels_Notify_teamsRefuses(t *testing.T) {
 		s.answer, s.status = `{"error":{"code":"NotInRoster","message":"x"}}`, status
 		n := attempt("team")
 		n.Card, n.Kind = "p1", outbox.Changed
-		if diff := gocmp.Diff(want, s.channels(t, "teams").Notify(t.Context(), n)); diff != "" {
-			t.Errorf("%d (-want +got):\n%s", status, diff)
-		}
+		test.Equal(t, fmt.Sprint(status), want, s.channels(t, "teams").Notify(t.Context(), n))
 	}
 }
 

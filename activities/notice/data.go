@@ -1,6 +1,7 @@
 package notice
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -66,9 +67,7 @@ func (d Data) Headline() string { return headlines[d.Notice] + d.title() }
 // title returns what the gate asks, in one line.
 func (d Data) title() string {
 	title := strings.Join(strings.Fields(d.Interrupt.Title), " ")
-	if title == "" {
-		title = d.Task + " waits for an answer"
-	}
+	title = cmp.Or(title, d.Task+" waits for an answer")
 	return title + d.Interrupt.Again()
 }
 
@@ -102,10 +101,6 @@ var functions = template.FuncMap{
 		return a2a.Visible(strings.TrimSuffix(b.String(), "\n")), err
 	},
 	"cut": func(most int, text string) string { return shortened(text, most) },
-}
-
-func parseTemplate(name, text string) (*template.Template, error) {
-	return template.New(name).Funcs(functions).Option("missingkey=error").Parse(text)
 }
 
 // executeTemplate returns the text that t makes of d.

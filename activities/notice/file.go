@@ -1,6 +1,7 @@
 package notice
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -228,10 +229,7 @@ func (r *channelReader) expand(member, text string) string {
 
 // template reads a template, or its default.
 func (r *channelReader) template(member, text, fallback string) *template.Template {
-	if text == "" {
-		text = fallback
-	}
-	t, err := parseTemplate(member, text)
+	t, err := template.New(member).Funcs(functions).Option("missingkey=error").Parse(cmp.Or(text, fallback))
 	if err != nil {
 		r.fail(member, "%v", err)
 	}
@@ -254,9 +252,7 @@ func (r *channelReader) webhook() webhook {
 		}
 		r.fail("headers", "%v", err)
 	}
-	if w.media == "" {
-		w.media = "application/json"
-	}
+	w.media = cmp.Or(w.media, "application/json")
 	if !httpguts.ValidHeaderFieldValue(w.media) {
 		r.fail("contentType", "cannot be a header")
 	}

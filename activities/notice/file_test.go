@@ -62,10 +62,8 @@ func TestLoad_mistakes(t *testing.T) {
 // The examples in the documentation are accepted, and so they show notices of all
 // kinds as JSON.
 func TestLoad_documentation(t *testing.T) {
-	text, err := os.ReadFile("../../docs/notices.md")
-	test.OK(t, err)
-	doors, err := os.ReadFile("../../docs/doors.md")
-	test.OK(t, err)
+	text := test.Value(os.ReadFile("../../docs/notices.md"))(t)
+	doors := test.Value(os.ReadFile("../../docs/doors.md"))(t)
 	text = append(text, doors...)
 	found := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllSubmatch(text, -1)
 	found = slices.DeleteFunc(found, func(m [][]byte) bool { return !bytes.HasPrefix(m[1], []byte("channels:")) })

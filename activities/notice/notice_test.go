@@ -15,8 +15,6 @@ import (
 	"testing"
 	"time"
 
-	gocmp "github.com/google/go-cmp/cmp"
-
 	"longhaul/a2a"
 	"longhaul/activities"
 	"longhaul/activities/notice"
@@ -65,8 +63,7 @@ func load(t *testing.T, text string, env ...string) ([]notice.Channel, error) {
 // open returns the channels of a text.
 func open(t *testing.T, cfg notice.Config, text string, env ...string) *notice.Channels {
 	t.Helper()
-	list, err := load(t, text, env...)
-	test.OK(t, err)
+	list := test.Value(load(t, text, env...))(t)
 	cfg.Channels = list
 	return notice.New(cfg)
 }
@@ -98,8 +95,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 
 func sender(t *testing.T) *egress.Client {
 	t.Helper()
-	to, err := egress.New(egress.Config{AllowPrivate: true})
-	test.OK(t, err)
+	to := test.Value(egress.New(egress.Config{AllowPrivate: true}))(t)
 	t.Cleanup(to.Close)
 	return to
 }
@@ -123,9 +119,7 @@ const hook = `channels: [{name: hook, kind: webhook, url: "${HOOK}", headers: {A
 func TestChannels_Notify_webhook(t *testing.T) {
 	r := newReceiver(t)
 	c := open(t, notice.Config{Sender: sender(t), Signer: signer{}, Links: linker{}}, hook, "HOOK="+r.URL, "TOKEN=s3cret")
-	if got := c.Notify(t.Context(), attempt("hook")); got != (activities.Tried{Status: 200}) {
-		t.Errorf("%+v", got)
-	}
+	test.Is(t, "the attempt", activities.Tried{Status: 200}, c.Notify(t.Context(), attempt("hook")))
 	var body any
 	test.OK(t, json.Unmarshal([]byte(r.body), &body))
 	want := map[string]any{
@@ -143,9 +137,7 @@ func TestChannels_Notify_webhook(t *testing.T) {
 		delete(gate, "nextStep")
 		delete(gate, "expiresAt")
 	}
-	if diff := gocmp.Diff(want, got); diff != "" {
-		t.Errorf("body (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "body", want, got)
 	for name, want := range map[string]string{
 		"Content-Type": "application/json", "Authorization": "Bearer s3cret", "X-Longhaul-Delivery": "task-x-1-0/notice:hook/12", "X-Longhaul-Attempt": "2",
 		"X-Longhaul-Signature": fmt.Sprint("task-x-1-0/notice:hook/12 task-x-1-0 ", len(r.body)),
@@ -202,24 +194,17 @@ func TestChannels_Notify_outcomes(t *testing.T) {
 		204: {Status: 204}, 410: {Status: 410}, 503: {Status: 503}, 429: {Status: 429, RetryAfter: 7 * time.Second},
 	} {
 		r.status = status
-		if got := c.Notify(t.Context(), attempt("hook")); got != want {
-			t.Errorf("%d: %+v", status, got)
-		}
+		test.Is(t, fmt.Sprint(status), want, c.Notify(t.Context(), attempt("hook")))
 	}
 	r.Close()
 	c = open(t, notice.Config{Sender: sender(t)}, hook, "HOOK="+r.URL, "TOKEN=s")
-	if got := c.Notify(t.Context(), attempt("hook")); got != (activities.Tried{Class: egress.ClassRefused}) {
-		t.Errorf("down: %+v", got)
-	}
+	test.Is(t, "down", activities.Tried{Class: egress.ClassRefused}, c.Notify(t.Context(), attempt("hook")))
 	if got := c.Notify(t.Context(), attempt("other")); got != (activities.Tried{Class: activities.NoChannel}) {
 		t.Errorf("a channel that was removed: %+v", got)
 	}
-	strict, err := egress.New(egress.Config{})
-	test.OK(t, err)
+	strict := test.Value(egress.New(egress.Config{}))(t)
 	c = open(t, notice.Config{Sender: strict}, hook, "HOOK="+r.URL, "TOKEN=s")
-	if got := c.Notify(t.Context(), attempt("hook")); got != (activities.Tried{Class: egress.ClassDenied, Final: true, Rule: `scheme: scheme "http"`, Private: true}) {
-		t.Errorf("an address that is not public: %+v", got)
-	}
+	test.Is(t, "an address that is not public", activities.Tried{Class: egress.ClassDenied, Final: true, Rule: `scheme: scheme "http"`, Private: true}, c.Notify(t.Context(), attempt("hook")))
 }
 
 // A template that cannot show a notice, other than the examples, is no reason to
@@ -232,9 +217,7 @@ func TestChannels_Notify_template(t *testing.T) {
 		t.Errorf("%+v, %s", got, r.body)
 	}
 	n.TaskName = `Say "no"`
-	if got := c.Notify(t.Context(), n); got != (activities.Tried{Class: "template", Final: true}) {
-		t.Errorf("%+v", got)
-	}
+	test.Is(t, "the attempt", activities.Tried{Class: "template", Final: true}, c.Notify(t.Context(), n))
 }
 
 func mailTo(s *noticetest.MailServer, more string) string {
@@ -255,9 +238,7 @@ func TestChannels_Notify_mail(t *testing.T) {
 	again.Gate.ID = opt.GateID(again.TaskID, 2)
 	again.Gate.Exchanges, again.Gate.Omitted = []opt.Exchange{{Question: "Why?"}}, 2
 	again.Gate.Original = &opt.Original{Action: opt.Reject, DecidedBy: "dora", At: at}
-	if got := c.Notify(t.Context(), again); got != (activities.Tried{}) {
-		t.Errorf("%+v", got)
-	}
+	test.Is(t, "the attempt", activities.Tried{}, c.Notify(t.Context(), again))
 	want := []string{"", "Reminder: ", "Escalated: ", "Reassigned: ", "Expired: "}
 	for i := range want {
 		want[i] += "Approve the outline?"
@@ -267,9 +248,7 @@ func TestChannels_Notify_mail(t *testing.T) {
 	for _, m := range s.Accepted() {
 		subjects = append(subjects, m.Subject())
 	}
-	if diff := gocmp.Diff(want, subjects); diff != "" {
-		t.Fatalf("subjects (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "subjects", want, subjects)
 	m := s.Accepted()[0]
 	for name, want := range map[string]string{
 		"From": `"Longhaul @ home" <longhaul@example.com>`, "To": `<ann@example.com>, "Bob" <bob@example.com>`, "Auto-Submitted": "auto-generated",
@@ -296,22 +275,16 @@ Without an answer: expire (reject) at 2026-03-01 10:30 UTC.
 Answer here, once. The link answers in your name: do not pass it on.
 https://agent.example.com/answer/acme,ann,[],task-x-1-0:1,sha256:0f,2026-03-08T09:30:04.000Z
 `
-	if diff := gocmp.Diff(wantBody, m.Text); diff != "" {
-		t.Errorf("body (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "body", wantBody, m.Text)
 	messages := "\nIn the original: Rejected by dora: 2026-03-01 09:30 UTC.\n\nMessages to this work that are not shown here: 3.\n"
-	if last := s.Accepted()[len(want)-1].Text; !strings.Contains(last, messages) {
-		t.Errorf("no %q in %s", messages, last)
-	}
+	test.Contains(t, "the text", messages, s.Accepted()[len(want)-1].Text)
 	var recipients []string
 	for _, line := range s.Lines()[:6] {
 		if to, ok := strings.CutPrefix(line, "RCPT TO:"); ok {
 			recipients = append(recipients, to)
 		}
 	}
-	if diff := gocmp.Diff([]string{"<ann@example.com>", "<bob@example.com>"}, recipients); diff != "" {
-		t.Errorf("recipients (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "recipients", []string{"<ann@example.com>", "<bob@example.com>"}, recipients)
 }
 
 // No text of a gate can add a header, a recipient or another message.
@@ -354,15 +327,11 @@ func TestChannels_Notify_visible(t *testing.T) {
 	n.Gate.Title, n.Gate.Description, n.TaskName, n.Objective, n.Principal = evil, evil, evil, evil, evil
 	n.Gate.Questions = []opt.Question{{ID: "a", Question: evil}}
 	n.Gate.ArtifactData = a2a.DataPart(evil).Data
-	if got := open(t, notice.Config{}, mailTo(s, `tls: none`)).Notify(t.Context(), n); got != (activities.Tried{}) {
-		t.Fatalf("mail: %+v", got)
-	}
+	test.Is(t, "mail", activities.Tried{}, open(t, notice.Config{}, mailTo(s, `tls: none`)).Notify(t.Context(), n))
 	m := s.Accepted()[0]
 	n.Channel = "hook"
 	chat := `channels: [{name: hook, kind: webhook, url: "${HOOK}", template: '{"text": {{json .Headline}}, "all": {{json .}}}'}]`
-	if got := open(t, notice.Config{Sender: sender(t)}, chat, "HOOK="+r.URL).Notify(t.Context(), n); got != (activities.Tried{Status: 200}) {
-		t.Fatalf("webhook: %+v", got)
-	}
+	test.Is(t, "webhook", activities.Tried{Status: 200}, open(t, notice.Config{Sender: sender(t)}, chat, "HOOK="+r.URL).Notify(t.Context(), n))
 	for name, text := range map[string]string{"mail": m.Subject() + m.Text, "chat": r.body} {
 		if strings.ContainsAny(text, "\u202e\x1b\x07") || strings.Count(text, "‹U+202E›") < 4 {
 			t.Errorf("%s: %q", name, text)
@@ -391,9 +360,7 @@ func TestChannels_Notify_mailOutcomes(t *testing.T) {
 			s := noticetest.NewMailServer(t)
 			s.Behave(noticetest.Behaviour{Answers: map[string]string{tc.verb: tc.answer}})
 			c := open(t, notice.Config{}, mailTo(s, "tls: none"))
-			if got := c.Notify(t.Context(), attempt("mail")); got != tc.want {
-				t.Errorf("%+v, want %+v", got, tc.want)
-			}
+			test.Is(t, "the attempt", tc.want, c.Notify(t.Context(), attempt("mail")))
 		})
 	}
 }
@@ -410,20 +377,15 @@ func TestChannels_Notify_mailServerLeaves(t *testing.T) {
 
 // A server that is down, or does not answer, gets the message later.
 func TestChannels_Notify_mailServerIsDown(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	test.OK(t, err)
+	l := test.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	down := &noticetest.MailServer{Addr: l.Addr().String()}
 	_ = l.Close()
-	if got := open(t, notice.Config{}, mailTo(down, "tls: none")).Notify(t.Context(), attempt("mail")); got != (activities.Tried{Class: egress.ClassRefused}) {
-		t.Errorf("down: %+v", got)
-	}
+	test.Is(t, "down", activities.Tried{Class: egress.ClassRefused}, open(t, notice.Config{}, mailTo(down, "tls: none")).Notify(t.Context(), attempt("mail")))
 	s := noticetest.NewMailServer(t)
 	s.Behave(noticetest.Behaviour{Silent: true})
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
-	if got := open(t, notice.Config{}, mailTo(s, "tls: none")).Notify(ctx, attempt("mail")); got != (activities.Tried{Class: egress.ClassTimeout}) {
-		t.Errorf("silent: %+v", got)
-	}
+	test.Is(t, "silent", activities.Tried{Class: egress.ClassTimeout}, open(t, notice.Config{}, mailTo(s, "tls: none")).Notify(ctx, attempt("mail")))
 }
 
 // With STARTTLS nothing goes out unencrypted, and the certificate is checked.
@@ -432,9 +394,7 @@ func TestChannels_Notify_startTLS(t *testing.T) {
 	text := mailTo(s, `user: "${USER}", password: "${PASSWORD}"`)
 	env := []string{"USER=ann", "PASSWORD=canary"}
 	c := open(t, notice.Config{Roots: s.Roots}, text, env...)
-	if got := c.Notify(t.Context(), attempt("mail")); got != (activities.Tried{Class: egress.ClassTLS}) {
-		t.Errorf("without STARTTLS: %+v", got)
-	}
+	test.Is(t, "without STARTTLS", activities.Tried{Class: egress.ClassTLS}, c.Notify(t.Context(), attempt("mail")))
 	offers := []string{"STARTTLS", "AUTH PLAIN"}
 	s.Behave(noticetest.Behaviour{Offers: offers})
 	if got := c.Notify(t.Context(), attempt("mail")); got != (activities.Tried{}) || len(s.Accepted()) != 1 {
@@ -449,7 +409,5 @@ func TestChannels_Notify_startTLS(t *testing.T) {
 		}
 	}
 	s.Behave(noticetest.Behaviour{Offers: offers, Answers: map[string]string{"AUTH": "535 wrong"}})
-	if got := c.Notify(t.Context(), attempt("mail")); got != (activities.Tried{Class: "smtp 535"}) {
-		t.Errorf("a wrong password: %+v", got)
-	}
+	test.Is(t, "a wrong password", activities.Tried{Class: "smtp 535"}, c.Notify(t.Context(), attempt("mail")))
 }

@@ -86,9 +86,7 @@ plans:
 	}
 	test.Equal(t, "tasks", want, described(t, books, message("tea")))
 	_, specs, _, _ := books.Match(message("tea"))
-	if input, want := string(specs[0].Tasks[3].Input), `["Criteria:\nIt is for people.\nIt is cheap.\n\nThe object:\n",{"results":"task-1"}]`; !strings.Contains(input, want) {
-		t.Errorf("the judge gets %s", input)
-	}
+	test.Contains(t, "the judge", `["Criteria:\nIt is for people.\nIt is cheap.\n\nThe object:\n",{"results":"task-1"}]`, string(specs[0].Tasks[3].Input))
 	if uses := specs[0].Tasks[5].Uses; len(uses) != 1 || uses[0] != "task-1" {
 		t.Errorf("the task after it uses %v", uses)
 	}
@@ -136,9 +134,7 @@ plans:
 		t.Errorf("with a judge of the playbook: %s", strings.Join(got, "\n"))
 	}
 	_, specs, _, _ := judged.Match(asks(words))
-	if input, want := string(specs[1].Tasks[3].Input), `{"longhaul/v1/text":["Criteria:\n{{.Name}} \"{{results}}\"\nIt is safe.\n\nThe object:\n",{"results":"all"}]}`; !strings.Contains(input, want) {
-		t.Errorf("the judge gets %s", input)
-	}
+	test.Contains(t, "the judge", `{"longhaul/v1/text":["Criteria:\n{{.Name}} \"{{results}}\"\nIt is safe.\n\nThe object:\n",{"results":"all"}]}`, string(specs[1].Tasks[3].Input))
 	if who := specs[1].Tasks[7].Ask.Responders; who == nil || who.Groups[0] != "buyers" {
 		t.Errorf("the responders are %v", who)
 	}

@@ -49,9 +49,6 @@ func LoadCalendars(path string, now time.Time) (Calendars, error) {
 	return calendarsIn(data, path, now)
 }
 
-// isCalendars reports whether the text of a file has calendars, and no playbook.
-func isCalendars(data []byte) bool { return slices.Contains(opfile.Members(data), "calendars") }
-
 // calendarsIn reads the text of a file with calendars.
 func calendarsIn(data []byte, path string, now time.Time) (Calendars, error) {
 	c := Calendars{list: map[string]*worktime.Calendar{}, groups: map[string]string{}}
@@ -176,12 +173,10 @@ func readCalendar(s *source, n *yaml.Node) *worktime.Calendar {
 	return c
 }
 
-// setCalendars gives f and its steps the calendars by which they count: that of the step, else that of f, else
-// that of those who are asked until then, else the one before; none before the first that has one. Steps after the last in
-// working time need none.
-func setCalendars(s *source, f *form) {
-	var before *worktime.Calendar
-	asked, last := f.responders, -1
+// lastWorking returns the index of the last step of f that counts working time, -1 if none does. Calendars that nothing
+// counts by are mistakes.
+func lastWorking(s *source, f *form) int {
+	last := -1
 	for i, w := range f.wait {
 		if w.Works {
 			last = i
@@ -192,6 +187,14 @@ func setCalendars(s *source, f *form) {
 	if f.named != nil && last < 0 {
 		s.wrong.add(s.file, f.line, unworked)
 	}
+	return last
+}
+
+// setCalendars gives f and its steps the calendars by which they count: that of the step, else that of f, else
+// that of those who are asked until then, else the one before; none before the first that has one. Steps after the last in
+// working time need none.
+func setCalendars(s *source, f *form) {
+	asked, before, last := f.responders, (*worktime.Calendar)(nil), lastWorking(s, f)
 	for i := range f.wait[:last+1] {
 		w := &f.wait[i]
 		c := cmp.Or(w.named, f.named, s.calendars.of(asked), before)

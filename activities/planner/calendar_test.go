@@ -46,15 +46,13 @@ func gateOf(t *testing.T, c planner.Calendars, human string) (*opt.Gate, error) 
 	if err != nil {
 		return nil, err
 	}
-	made, err := books.Plan(context.Background(), activities.Request{Message: &a2a.Message{Parts: []a2a.Part{a2a.TextPart("go")}}})
-	test.OK(t, err)
+	made := test.Value(books.Plan(context.Background(), activities.Request{Message: &a2a.Message{Parts: []a2a.Part{a2a.TextPart("go")}}}))(t)
 	return made.Plans[0].Tasks[0].Ask, nil
 }
 
 // A gate opens with the times of its steps, by the calendar of its responders.
 func TestCalendars(t *testing.T) {
-	c, err := calendarsIn(t, calendars)
-	test.OK(t, err)
+	c := test.Value(calendarsIn(t, calendars))(t)
 	for _, tt := range []struct{ opened, human, want string }{
 		{"2026-11-27T11:00:00Z", `wait: [{after: 4 working hours, do: remind}, {after: 90 working minutes, do: expire}]`, "error: book.yaml:9: must be later than the step before"},
 		{"2026-11-27T11:00:00Z", `wait: [{after: 4 working hours, do: remind}, {after: 11 working hours, do: expire}]`, "2026-11-30T10:00:00Z 2026-12-01T10:00:00Z"},
@@ -79,8 +77,7 @@ func TestCalendars(t *testing.T) {
 		if err != nil {
 			got = "error: " + err.Error()[strings.Index(err.Error(), "book.yaml"):]
 		} else {
-			at, err := time.Parse(time.RFC3339, tt.opened)
-			test.OK(t, err)
+			at := test.Value(time.Parse(time.RFC3339, tt.opened))(t)
 			opened := g.Clocked(a2a.At(at), true)
 			opened = opened.Opened(a2a.At(at), 0)
 			var times []string
@@ -109,9 +106,7 @@ func TestCalendars_later(t *testing.T) {
 		t.Fatal(err)
 	}
 	night := a2a.At(time.Date(2026, 11, 30, 3, 0, 0, 0, time.UTC))
-	if got := g.Clocked(night, true).Ladder[1].After; got != 2*3600 {
-		t.Errorf("an hour of the guards after they are asked is over after %d s, want 2 h", got)
-	}
+	test.Is(t, "seconds after which an hour of the guards is over", 2*3600, g.Clocked(night, true).Ladder[1].After)
 }
 
 func TestLoadCalendars_mistakes(t *testing.T) {
@@ -130,14 +125,10 @@ func TestLoadCalendars_mistakes(t *testing.T) {
 		"{" + zone + "hours: {mon: [09:00-17:00]}, groups: [x]}\n  b: {" + zone + "hours: {mon: [09:00-17:00]}, groups: [x]}":     "calendar b: the calendar a is also that of the group x",
 		"{" + zone + "hours: {mon: [09:00-17:00]}, default: true}\n  b: {" + zone + "hours: {mon: [09:00-17:00]}, default: true}": "calendar b: the calendar a is also the default",
 	} {
-		if _, err := calendarsIn(t, "calendars:\n  a: "+text); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: error %v, want %q", text, err, want)
-		}
+		test.Fails(t, text, want, test.Err(calendarsIn(t, "calendars:\n  a: "+text)))
 	}
 	_, err := gateOf(t, planner.Calendars{}, "wait:\n      - {after: 1h, do: remind}\n      - {after: 4 working hours, do: remind}")
-	if err == nil || !strings.Contains(err.Error(), "book.yaml:11: working time needs a calendar") {
-		t.Errorf("without a calendar: %v", err)
-	}
+	test.Fails(t, "without a calendar", "book.yaml:11: working time needs a calendar", err)
 	c, err := calendarsIn(t, calendars)
 	test.OK(t, err)
 	for human, want := range map[string]string{
@@ -146,12 +137,8 @@ func TestLoadCalendars_mistakes(t *testing.T) {
 		"calendar: office\n      wait: [{after: 4h, do: remind}]":                           "book.yaml:8: a calendar is for steps in working time",
 		"wait: [{after: 4h, calendar: office, do: remind}]":                                 "book.yaml:9: a calendar is for steps in working time",
 	} {
-		if _, err := gateOf(t, c, human); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %s", human, err, want)
-		}
+		test.Fails(t, human, want, test.Err(gateOf(t, c, human)))
 	}
 	_, err = gateOf(t, planner.Calendars{}, "wait: [{after: 4 working weeks, do: remind}]")
-	if err == nil || !strings.Contains(err.Error(), "after: must be a duration of whole seconds, such as 90m, 4h or 7d, or working time") {
-		t.Errorf("weeks: %v", err)
-	}
+	test.Fails(t, "weeks", "after: must be a duration of whole seconds, such as 90m, 4h or 7d, or working time", err)
 }

@@ -70,13 +70,15 @@ func (c *checks) plan(p *plan) {
 		c.fail(p.line, "%v", err)
 	}
 	for _, t := range p.tasks {
-		if t.form != nil {
-			c.form(t)
-		}
+		c.form(t)
 	}
 }
 
+// form checks the form of a task for people; others have none.
 func (c *checks) form(t *task) {
+	if t.form == nil {
+		return
+	}
 	if t.standing && t.form.object.raw == "" {
 		c.fail(t.form.line, "standing decisions are about the object of an approval")
 	}
@@ -114,19 +116,24 @@ func (c *checks) resolveUses(p *plan, index map[string]int) {
 // lacks says why there is nothing of t that a text inserts by r, "" if there is something.
 func (t *task) lacks(r ref) string {
 	ids := t.form.questionIDs()
-	switch {
-	case r.question == "" && t.form == nil, r.question != "" && slices.Contains(ids, r.question):
-		return ""
-	case r.question == "" && r.object && len(ids) > 0:
-		return fmt.Sprintf("is for people and makes no object of a decision: name {{%s %q %q}}, what they answer, in approve or description", answerFunc, r.to, ids[0])
-	case r.question == "" && len(ids) > 0:
-		return fmt.Sprintf("is for people and makes no text: {{%s %q %q}} is what they answer", answerFunc, r.to, ids[0])
-	case r.question == "":
-		return "is for people and makes no text"
-	case len(ids) == 0:
-		return "asks no questions"
+	if r.question != "" {
+		switch {
+		case slices.Contains(ids, r.question):
+			return ""
+		case len(ids) == 0:
+			return "asks no questions"
+		}
+		return fmt.Sprintf("has no question %q: it has %s", r.question, strings.Join(ids, ", "))
 	}
-	return fmt.Sprintf("has no question %q: it has %s", r.question, strings.Join(ids, ", "))
+	switch {
+	case t.form == nil:
+		return ""
+	case len(ids) == 0:
+		return "is for people and makes no text"
+	case r.object:
+		return fmt.Sprintf("is for people and makes no object of a decision: name {{%s %q %q}}, what they answer, in approve or description", answerFunc, r.to, ids[0])
+	}
+	return fmt.Sprintf("is for people and makes no text: {{%s %q %q}} is what they answer", answerFunc, r.to, ids[0])
 }
 
 // before returns the tasks that run before the i-th.
@@ -217,4 +224,9 @@ func cycleOf(kind string, steps []*step) string {
 		return wrong.Problem
 	}
 	return ""
+}
+
+// forWorkers reports whether t has members of a task that a worker does.
+func (t *task) forWorkers() bool {
+	return t.input != nil || t.attempts != 0 || t.timeout != 0 || t.retry.Wait != 0 || t.retry.Except != nil
 }

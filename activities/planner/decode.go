@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"time"
@@ -148,7 +149,7 @@ func (s *source) task(n *yaml.Node) *task {
 		s.fail(n, "a task for the executor human needs the member \"human\"")
 	case t.form != nil && t.executor != "" && !forPeople:
 		s.fail(n, "a human task cannot have the executor %q", t.executor)
-	case t.form != nil && (t.input != nil || t.attempts != 0 || t.timeout != 0 || t.retry.Wait != 0 || t.retry.Except != nil):
+	case t.form != nil && t.forWorkers():
 		s.fail(n, "a human task has no input, attempts, retry or timeout")
 	}
 	return t
@@ -384,9 +385,7 @@ func (s *source) check(n *yaml.Node) checkForm {
 			s.fail(n, "%v", err)
 		}
 	}
-	if c.need == 0 {
-		c.need = c.of/2 + 1
-	}
+	c.need = cmp.Or(c.need, c.of/2+1)
 	return c
 }
 

@@ -9,7 +9,6 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/activities"
-	"longhaul/activities/refuse"
 	"longhaul/opt"
 )
 
@@ -69,11 +68,6 @@ func (f *Fallback) refusal(m *a2a.Message, request string, skills []Skill) strin
 		list = append(list, line)
 	}
 	return clipText(why + " The skills are:\n" + strings.Join(list, "\n"))
-}
-
-// refusalPlan returns the plan for a request that is rejected.
-func refusalPlan(why string) opt.PlanSpec {
-	return opt.PlanSpec{Name: "Skills", Tasks: []opt.TaskSpec{{Name: "Find a skill", Description: why, Executor: refuse.Kind}}}
 }
 
 // skillOf returns the skill or the playbook that m asks for; ok is false if it asks

@@ -54,10 +54,8 @@ plans: [{name: Brew, tasks: [{name: Boil}]}]
 		test.Is(t, tt.name+": the refusal", refusal, strict.Refusal(m))
 	}
 	m := message("Sing a song")
-	planned, err := books.Plan(t.Context(), activities.Request{Message: &m})
-	if err != nil || planned.Plans[0].Tasks[0].Executor != "" {
-		t.Errorf("without a fallback: %+v, error %v", planned, err)
-	}
+	planned := test.Value(books.Plan(t.Context(), activities.Request{Message: &m}))(t)
+	test.Is(t, "without a fallback", "", planned.Plans[0].Tasks[0].Executor)
 	nothing := load(t, `
 name: none
 default: false
@@ -143,8 +141,6 @@ func TestPlaybooks_None(t *testing.T) {
 		"a planner":             {(&planner.Playbooks{}).With(planner.Fallback{Takes: planner.Everything, Planner: some}), false},
 		"a playbook":            {some.With(nothing), false},
 	} {
-		if got := tt.books.None(); got != tt.want {
-			t.Errorf("%s: got %v", name, got)
-		}
+		test.Is(t, name, tt.want, tt.books.None())
 	}
 }

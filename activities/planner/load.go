@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"longhaul/internal/opfile"
 )
 
 //go:embed playbooks/*.yaml
@@ -99,7 +101,7 @@ func (c Calendars) read(names []string, read func(string) ([]byte, error)) (*Pla
 		switch {
 		case err != nil:
 			wrong = append(wrong, fmt.Errorf("load playbook: %w", err))
-		case !isCalendars(data):
+		case !slices.Contains(opfile.Members(data), "calendars"):
 			books, texts[name] = append(books, name), data
 		case own != "":
 			wrong.add(name, 1, "%s has calendars, too: put all into one file", own)

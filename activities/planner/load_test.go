@@ -1,6 +1,7 @@
 package planner_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -220,23 +221,17 @@ func TestLoad_refusesFilesThatDoNotGoTogether(t *testing.T) {
 		{[]string{"tea.yaml", "maker.yaml"}, `maker.yaml:1: tea.yaml also has the skill "tea"`},
 		{[]string{"tea.yaml", "gone.yaml"}, "load playbook: open gone.yaml: file does not exist"},
 	} {
-		if _, err := planner.Load(fsys, tt.files...); err == nil || err.Error() != tt.want {
-			t.Errorf("%v: got %v, want %s", tt.files, err, tt.want)
-		}
+		test.Is(t, fmt.Sprint(tt.files), tt.want, fmt.Sprint(test.Err(planner.Load(fsys, tt.files...))))
 	}
 }
 
 func TestLoadDir(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := planner.LoadFiles(planner.Calendars{}, dir); err == nil || err.Error() != "load playbooks: no *.yaml in "+dir {
-		t.Errorf("empty directory: got %v", err)
-	}
+	test.Is(t, "empty directory", "load playbooks: no *.yaml in "+dir, fmt.Sprint(test.Err(planner.LoadFiles(planner.Calendars{}, dir))))
 	if _, err := planner.LoadFiles(planner.Calendars{}, filepath.Join(dir, "gone")); err == nil {
 		t.Error("a directory that is not there was read")
 	}
-	if _, err := planner.LoadAll(planner.Calendars{}, fstest.MapFS{"c.txt": {}}); err == nil || err.Error() != "load playbooks: no *.yaml among the files of the program" {
-		t.Errorf("files of a program: got %v", err)
-	}
+	test.Is(t, "files of a program", "load playbooks: no *.yaml among the files of the program", fmt.Sprint(test.Err(planner.LoadAll(planner.Calendars{}, fstest.MapFS{"c.txt": {}}))))
 	for name, text := range map[string]string{
 		"b.yaml": complete("…\nskills: [{id: b, name: B, description: Is b., tags: [b]}]"),
 		"a.yml":  "name: b\nskills: [{id: a, name: A, description: Is a., tags: [a]}]\nplans: [{name: P, tasks: [{name: T}]}]",
@@ -244,8 +239,7 @@ func TestLoadDir(t *testing.T) {
 	} {
 		test.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
-	books, err := planner.LoadFiles(planner.Calendars{}, dir)
-	test.OK(t, err)
+	books := test.Value(planner.LoadFiles(planner.Calendars{}, dir))(t)
 	var got []string
 	for _, s := range books.Skills() {
 		got = append(got, s.ID)

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -27,13 +28,13 @@ func (r rules) empty() bool {
 // whose skill m asks for, else the first whose keyword or pattern is in the
 // request, else the default.
 func (p *Playbooks) choose(m *a2a.Message, request string) (*playbook, string) {
-	if b, skill := p.bySkill(m); b != nil {
-		return b, fmt.Sprintf("skill %q", skill)
-	}
-	if skill, asked := skillOf(m); asked && p.anySkill() != nil {
-		return p.anySkill(), fmt.Sprintf("skill %q", skill)
-	} else if asked && p.fallback != nil {
-		return nil, fmt.Sprintf("no playbook has the skill %q", skill)
+	if skill, asked := skillOf(m); asked {
+		switch b := cmp.Or(p.bySkill(skill), p.anySkill()); {
+		case b != nil:
+			return b, fmt.Sprintf("skill %q", skill)
+		case p.fallback != nil:
+			return nil, fmt.Sprintf("no playbook has the skill %q", skill)
+		}
 	}
 	words := foldText(request)
 	for _, b := range p.list {
@@ -41,10 +42,8 @@ func (p *Playbooks) choose(m *a2a.Message, request string) (*playbook, string) {
 			return b, why
 		}
 	}
-	for _, b := range p.list {
-		if b.rules.fallback {
-			return b, "default"
-		}
+	if b := p.first(func(b *playbook) bool { return b.rules.fallback }); b != nil {
+		return b, "default"
 	}
 	if len(Rules{}.Steps(request)) > 0 {
 		return nil, "no playbook matches the request, so each step that it names is a task"
@@ -65,32 +64,26 @@ func (r rules) matched(request, words string) (why string) {
 	return ""
 }
 
-// anySkill returns the playbook that takes whichever skill a message asks for, nil if there is
-// none.
-func (p *Playbooks) anySkill() *playbook {
-	i := slices.IndexFunc(p.list, func(b *playbook) bool { return b.rules.anySkill })
+// first returns the first playbook that is so, nil if there is none.
+func (p *Playbooks) first(is func(*playbook) bool) *playbook {
+	i := slices.IndexFunc(p.list, is)
 	if i < 0 {
 		return nil
 	}
 	return p.list[i]
 }
 
-func (p *Playbooks) bySkill(m *a2a.Message) (*playbook, string) {
-	skill, ok := skillOf(m)
-	if !ok {
-		return nil, ""
-	}
-	for _, b := range p.list {
-		if slices.Contains(b.rules.skills, skill) {
-			return b, skill
-		}
-	}
-	for _, b := range p.list {
-		if b.name == skill {
-			return b, skill
-		}
-	}
-	return nil, ""
+// anySkill returns the playbook that takes whichever skill a message asks for.
+func (p *Playbooks) anySkill() *playbook {
+	return p.first(func(b *playbook) bool { return b.rules.anySkill })
+}
+
+// bySkill returns the playbook that offers a skill, or has its name.
+func (p *Playbooks) bySkill(skill string) *playbook {
+	return cmp.Or(
+		p.first(func(b *playbook) bool { return slices.Contains(b.rules.skills, skill) }),
+		p.first(func(b *playbook) bool { return b.name == skill }),
+	)
 }
 
 // foldText makes texts comparable word by word: " one two ".

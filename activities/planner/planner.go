@@ -17,6 +17,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/activities"
+	"longhaul/activities/refuse"
 	"longhaul/internal/opfile"
 	"longhaul/opt"
 	"longhaul/opt/timetable"
@@ -134,7 +135,8 @@ func (p *Playbooks) Plan(ctx context.Context, r activities.Request) (activities.
 	case why != "" && r.Replan:
 		return activities.Planned{}, fmt.Errorf("%w: %s", activities.ErrNoPlan, why)
 	case why != "":
-		return activities.Planned{Plans: []opt.PlanSpec{refusalPlan(why)}, Planner: b.planner(), Reason: "no skill takes the request"}, nil
+		refusal := opt.PlanSpec{Name: "Skills", Tasks: []opt.TaskSpec{{Name: "Find a skill", Description: why, Executor: refuse.Kind}}}
+		return activities.Planned{Plans: []opt.PlanSpec{refusal}, Planner: b.planner(), Reason: "no skill takes the request"}, nil
 	}
 	specs, err := b.plan(f, r.Message)
 	return activities.Planned{Plans: specs, Planner: b.planner(), Reason: reason}, err

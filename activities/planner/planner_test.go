@@ -84,8 +84,7 @@ plans:
 		}},
 	}
 	m := message("green tea")
-	got, err := books.Plan(t.Context(), activities.Request{Name: "Afternoon", Description: "with milk", Message: &m})
-	test.OK(t, err)
+	got := test.Value(books.Plan(t.Context(), activities.Request{Name: "Afternoon", Description: "with milk", Message: &m}))(t)
 	test.Equal(t, "plans", activities.Planned{Plans: want, Planner: "playbook full", Reason: `keyword "tea"`}, got)
 }
 
@@ -206,10 +205,9 @@ func TestPlaybooks_Plan_cutsTexts(t *testing.T) {
 	}
 	_, specs, _, _ := books.Match(message(strings.Repeat("a", 1<<20)))
 	test.Is(t, "an input holds bytes of a long message", opt.MaxDescription+len(`""`), len(specs[0].Tasks[0].Input))
-	got, err := books.Plan(t.Context(), activities.Request{})
-	if err != nil || got.Plans[0].Name != "Plan 1" || got.Plans[0].Tasks[0].Name != "Task 1" {
-		t.Errorf("without a text: got %+v, error %v", got, err)
-	}
+	got := test.Value(books.Plan(t.Context(), activities.Request{}))(t)
+	test.Is(t, "without a text", "Plan 1", got.Plans[0].Name)
+	test.Is(t, "without a text", "Task 1", got.Plans[0].Tasks[0].Name)
 }
 
 // TestPlaybooks_Plan_neverFits is for a form that has no text for one request:
@@ -223,11 +221,9 @@ func TestPlaybooks_Plan_neverFits(t *testing.T) {
 }
 
 func TestPlaybooks_Plan_isUsedByMany(t *testing.T) {
-	books, err := planner.Bundled()
-	test.OK(t, err)
+	books := test.Value(planner.Bundled())(t)
 	m := message("Research tea")
-	want, err := books.Plan(t.Context(), activities.Request{Message: &m})
-	test.OK(t, err)
+	want := test.Value(books.Plan(t.Context(), activities.Request{Message: &m}))(t)
 	var ended sync.WaitGroup
 	for range 8 {
 		ended.Go(func() {
@@ -297,14 +293,10 @@ plans:
 		"":      `0.yaml:10: there is no command "contu" (did you mean count?); known are count, sort`,
 		"shell": `0.yaml:10: there is no command "contu" (did you mean count?); known are count, sort` + "\n" + `0.yaml:17: the input needs a member "command": known are count, sort`,
 	} {
-		if err := books.CheckInputs("shell", usual, named); err == nil || err.Error() != want {
-			t.Errorf("default %q: error %v, want %s", usual, err, want)
-		}
+		test.Is(t, "default "+usual, want, fmt.Sprint(books.CheckInputs("shell", usual, named)))
 	}
 	named[0].Names, named[0].Optional = []string{"contu", "count"}, true
-	if err := books.CheckInputs("shell", "shell", named); err != nil {
-		t.Errorf("optional: %v", err)
-	}
+	test.OK(t, books.CheckInputs("shell", "shell", named))
 	if err := books.CheckExecutors("shell", "shell"); err == nil || !strings.HasPrefix(err.Error(), "0.yaml:20: ") {
 		t.Errorf("error %v, want it at the line of the executor", err)
 	}
@@ -336,11 +328,8 @@ func TestPlaybooks_CheckLimits(t *testing.T) {
 // TestBundled runs the demo with the echo executor, and checks that it takes long
 // enough to kill a process meanwhile.
 func TestBundled(t *testing.T) {
-	books, err := planner.Bundled()
-	test.OK(t, err)
-	if err := books.CheckExecutors("", "echo"); err != nil {
-		t.Error(err)
-	}
+	books := test.Value(planner.Bundled())(t)
+	test.OK(t, books.CheckExecutors("", "echo"))
 	for _, text := range append([]string{"demo", "Research AI safety papers and write a summary", "Please write me a poem; panic"}, books.Skills()[0].Examples...) {
 		name, specs, _, err := books.Match(message(text))
 		if name != "demo" || err != nil || len(specs) != 2 {
@@ -388,9 +377,7 @@ func checkPlans(t *testing.T, books *planner.Playbooks, text string) {
 	t.Helper()
 	_, specs, _, err := books.Match(message(text))
 	if err != nil {
-		if !errors.Is(err, activities.ErrNoPlan) {
-			t.Errorf("%.20q: %v", text, err)
-		}
+		test.Error(t, text, activities.ErrNoPlan, err)
 		return
 	}
 	objective := &opt.Objective{ID: opt.NewObjectiveID([16]byte{1})}
@@ -409,8 +396,7 @@ func load(t *testing.T, files ...string) *planner.Playbooks {
 		fsys[name] = &fstest.MapFile{Data: []byte(text)}
 		names = append(names, name)
 	}
-	books, err := planner.Load(fsys, names...)
-	test.OK(t, err)
+	books := test.Value(planner.Load(fsys, names...))(t)
 	return books
 }
 

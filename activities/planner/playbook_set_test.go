@@ -21,18 +21,13 @@ func TestPlaybookSet(t *testing.T) {
 		}
 		return load(t, file), nil
 	})
-	if !errors.Is(err, unreadable) {
-		t.Fatalf("a set without playbooks: error %v", err)
-	}
+	test.Error(t, "a set without playbooks", unreadable, err)
 	named := func(name, executor string) string {
 		return fmt.Sprintf("name: a\ndefault: true\nplans: [{name: %s, tasks: [{name: T, executor: %s}]}]", name, executor)
 	}
 	check := func(when, want string) {
 		t.Helper()
-		got, err := set.Plan(t.Context(), activities.Request{Name: "x"})
-		if err != nil || got.Plans[0].Name != want {
-			t.Errorf("%s: plans %+v, error %v; want %s", when, got, err, want)
-		}
+		test.Is(t, when, want, test.Value(set.Plan(t.Context(), activities.Request{Name: "x"}))(t).Plans[0].Name)
 	}
 	file = named("first", "echo")
 	test.OK(t, set.Reload())
@@ -44,34 +39,25 @@ func TestPlaybookSet(t *testing.T) {
 		t.Error(err)
 	}
 	file = named("second", "htpp")
-	if err := set.Reload(); err == nil || err.Error() != `0.yaml:3: there is no executor "htpp"; known are echo` {
-		t.Errorf("with another executor: error %v", err)
-	}
+	test.Is(t, "with another executor", `0.yaml:3: there is no executor "htpp"; known are echo`, fmt.Sprint(set.Reload()))
 	check("with another executor", "first")
 	file = ""
-	if err := set.Reload(); !errors.Is(err, unreadable) {
-		t.Errorf("without a file: error %v", err)
-	}
+	test.Error(t, "without a file", unreadable, set.Reload())
 	check("without a file", "first")
 	file = named("third", "echo")
-	if err := set.Reload(); err != nil {
-		t.Error(err)
-	}
+	test.OK(t, set.Reload())
 	check("mended", "third")
 }
 
 // Playbooks are used while they are replaced.
 func TestPlaybookSet_isUsedByMany(t *testing.T) {
 	books := load(t, "name: a\ndefault: true\nplans: [{name: P, tasks: [{name: T}]}]")
-	set, err := planner.NewPlaybookSet(func() (*planner.Playbooks, error) { return books, nil })
-	test.OK(t, err)
+	set := test.Value(planner.NewPlaybookSet(func() (*planner.Playbooks, error) { return books, nil }))(t)
 	var ended sync.WaitGroup
 	for range 4 {
 		ended.Go(func() {
 			for range 100 {
-				if err := set.Reload(); err != nil {
-					t.Error(err)
-				}
+				test.OK(t, set.Reload())
 				if got, err := set.Plan(context.WithoutCancel(t.Context()), activities.Request{Name: "x"}); err != nil || len(got.Plans) != 1 {
 					t.Errorf("plans %+v, error %v", got, err)
 				}

@@ -1,6 +1,7 @@
 package planner_test
 
 import (
+	"fmt"
 	"testing"
 	"testing/fstest"
 
@@ -56,8 +57,6 @@ func TestPlaybooks_Schedules_refused(t *testing.T) {
 			"dashes and underscores, the first a letter or a digit",
 	} {
 		_, err := planner.Load(fstest.MapFS{"x.yaml": {Data: []byte(complete(file))}}, "x.yaml")
-		if err == nil || err.Error() != want {
-			t.Errorf("%s\nerror %v\nwant  %s", file, err, want)
-		}
+		test.Is(t, file, want, fmt.Sprint(err))
 	}
 }

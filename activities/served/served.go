@@ -171,7 +171,7 @@ func (e Executor) cancel(ctx context.Context, w activities.Work, in input) activ
 	}
 	switch {
 	case r.state == a2a.Canceled:
-		return activities.Failed(CodeStopped, cmp.Or(r.text(), "The agent has canceled the task."))
+		return activities.Failed(CodeStopped, cmp.Or(r.words.Text(), "The agent has canceled the task."))
 	case r.done:
 		return r.outcome()
 	}
@@ -193,16 +193,8 @@ type run struct {
 	made    map[string]bool // ids of artifacts of this run
 	latest  sdk.Event
 	state   a2a.TaskState // the latest
-	words   *a2a.Message  // the message that came with it, or in place of a task
+	words   a2a.Message   // the message that came with it, or in place of a task
 	done    bool          // no event follows
-}
-
-// text returns the words of the agent.
-func (r *run) text() string {
-	if r.words == nil {
-		return ""
-	}
-	return r.words.Text()
 }
 
 // take handles an event of the agent.
@@ -218,7 +210,7 @@ func (r *run) take(ctx context.Context, event sdk.Event) error {
 	r.latest = event
 	switch {
 	case e.Message != nil:
-		r.state, r.words, r.done = a2a.Completed, e.Message, true
+		r.state, r.words, r.done = a2a.Completed, *e.Message, true
 	case e.Artifact != nil:
 		return r.show(ctx, e.Artifact.Artifact, e.Artifact.Append, e.Artifact.LastChunk)
 	case e.Status != nil:
@@ -236,9 +228,9 @@ func (r *run) take(ctx context.Context, event sdk.Event) error {
 
 // move handles a status of the agent. Those after which its server reads no more end the run.
 func (r *run) move(s a2a.TaskStatus) {
-	r.state, r.words = s.State, s.Message
+	r.state, r.words = s.State, *cmp.Or(s.Message, &a2a.Message{})
 	r.done = s.State.Terminal() || s.State == a2a.InputRequired
-	if text := r.text(); !r.done && text != "" {
+	if text := r.words.Text(); !r.done && text != "" {
 		r.out.Progress(text, 0)
 	}
 }
@@ -268,25 +260,23 @@ func (r *run) outcome() (o activities.Outcome) {
 	switch r.state {
 	case a2a.Completed:
 		o = activities.Completed()
-		if r.words != nil && len(r.words.Parts) > 0 {
+		if len(r.words.Parts) > 0 {
 			o.Artifacts = append(o.Artifacts, a2a.Artifact{ArtifactID: r.freeID("answer"), Name: "Answer", Parts: r.words.Parts})
 		}
 	case a2a.InputRequired:
-		gate := opt.Gate{Kind: opt.Clarification, Questions: []opt.Question{{ID: "answer", Question: cmp.Or(r.text(), "The agent needs an answer.")}}}
-		if r.words != nil {
-			gate.Object = a2a.BesideText(r.words.Parts)
-		}
+		gate := opt.Gate{Kind: opt.Clarification, Questions: []opt.Question{{ID: "answer", Question: cmp.Or(r.words.Text(), "The agent needs an answer.")}}}
+		gate.Object = a2a.BesideText(r.words.Parts)
 		o = memo{Asked: r.work.Round}.waits(opt.TaskInputRequired, &gate)
 	case a2a.AuthRequired:
 		o = memo{Asked: r.work.Round}.waits(opt.TaskAuthRequired, &opt.Gate{
-			Kind: opt.Credential, Title: "The agent needs an authorization", Description: r.text(), Actions: []opt.Action{opt.Accept, opt.Reject},
+			Kind: opt.Credential, Title: "The agent needs an authorization", Description: r.words.Text(), Actions: []opt.Action{opt.Accept, opt.Reject},
 		})
 	case a2a.Failed:
-		return activities.Failed(CodeFailed, cmp.Or(r.text(), "The agent has failed."))
+		return activities.Failed(CodeFailed, cmp.Or(r.words.Text(), "The agent has failed."))
 	case a2a.Rejected:
-		return activities.Rejected(CodeRejected, cmp.Or(r.text(), "The agent has rejected the task."))
+		return activities.Rejected(CodeRejected, cmp.Or(r.words.Text(), "The agent has rejected the task."))
 	case a2a.Canceled:
-		return activities.Failed(CodeCanceled, cmp.Or(r.text(), "The agent has canceled its task."))
+		return activities.Failed(CodeCanceled, cmp.Or(r.words.Text(), "The agent has canceled its task."))
 	default:
 		return activities.Failed(CodeNoEnd, "The agent has ended its work without a final state.")
 	}

@@ -117,9 +117,7 @@ func TestExecutor(t *testing.T) {
 		Executor: either{executor, waiting}, Completes: message("hello"), Fails: message("fail"), Long: message("long"), Waits: new(message("ask")),
 		Untrusted: new(hostile()),
 	})
-	if _, err := erring.Execute(t.Context(), work(message("x")), &executortest.Stream{}); err == nil || !strings.Contains(err.Error(), "out of luck") {
-		t.Errorf("the error is %v", err)
-	}
+	test.Fails(t, "the error", "out of luck", test.Err(erring.Execute(t.Context(), work(message("x")), &executortest.Stream{})))
 }
 
 func hostile() activities.Work {
@@ -240,8 +238,7 @@ func TestExecutor_conversation(t *testing.T) {
 	play := func(w activities.Work) (made string, c *a2asrv.ExecutorContext) {
 		t.Helper()
 		out := &executortest.Stream{}
-		o, err := executor.Execute(t.Context(), w, out)
-		test.OK(t, err)
+		o := test.Value(executor.Execute(t.Context(), w, out))(t)
 		return list(append(out.Artifacts(), o.Artifacts...)), asked[len(asked)-1]
 	}
 	shape := func(c *a2asrv.ExecutorContext) (all []string) {

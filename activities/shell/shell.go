@@ -202,13 +202,18 @@ func (c *Command) call(f facts) (out call, problem string) {
 		}
 		out.stdin = []byte(in)
 	}
+	out.env = append(c.environment(), "LONGHAUL_TASK_ID="+f.TaskID, "LONGHAUL_KEY="+f.Key)
+	return out, ""
+}
+
+// environment returns the variables of the worker that the program gets.
+func (c *Command) environment() (env []string) {
 	for _, name := range c.Env {
 		if value, ok := os.LookupEnv(name); ok {
-			out.env = append(out.env, name+"="+value)
+			env = append(env, name+"="+value)
 		}
 	}
-	out.env = append(out.env, "LONGHAUL_TASK_ID="+f.TaskID, "LONGHAUL_KEY="+f.Key)
-	return out, ""
+	return env
 }
 
 func wrongValue(values map[string]any) (problem string) {

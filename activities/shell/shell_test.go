@@ -57,8 +57,7 @@ func load(t *testing.T, text string) (map[string]*shell.Command, error) {
 
 func executor(t *testing.T) shell.Executor {
 	t.Helper()
-	commands, err := load(t, file)
-	test.OK(t, err)
+	commands := test.Value(load(t, file))(t)
 	return shell.Executor{Commands: commands}
 }
 
@@ -131,9 +130,7 @@ func TestExecutor_Execute_trace(t *testing.T) {
 	} {
 		header := http.Header{"Traceparent": {"00-" + id + "-" + span + "-01"}, "Tracestate": {tt.state}}
 		ctx := tracing.Received(t.Context(), header)
-		if got := outcome(executor(t).Execute(ctx, task(`{"command":"env"}`), nil)); got != "LONGHAUL_TASK_ID=\nLONGHAUL_KEY=\n"+tt.want {
-			t.Errorf("%s: the environment is %q", name, got)
-		}
+		test.Is(t, name+": the environment", "LONGHAUL_TASK_ID=\nLONGHAUL_KEY=\n"+tt.want, outcome(executor(t).Execute(ctx, task(`{"command":"env"}`), nil)))
 	}
 }
 
@@ -154,12 +151,9 @@ func TestExecutor_Execute_directory(t *testing.T) {
 	e := executor(t)
 	var seen []string
 	for range 2 {
-		got, err := e.Execute(t.Context(), task(`{"command":"where"}`), nil)
-		test.OK(t, err)
+		got := test.Value(e.Execute(t.Context(), task(`{"command":"where"}`), nil))(t)
 		dir := strings.TrimSpace(*got.Artifacts[0].Parts[0].Text)
-		if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("%s after the task: %v", dir, err)
-		}
+		test.Error(t, dir, os.ErrNotExist, test.Err(os.Stat(dir)))
 		seen = append(seen, dir)
 	}
 	if seen[0] == seen[1] {
@@ -186,9 +180,7 @@ func TestExecutor_Execute_logCause(t *testing.T) {
 	e := executor(t)
 	e.Log = zap.New(core)
 	_, err := e.Execute(t.Context(), task(`{"command":"missing"}`), nil)
-	if got, want := outcome(activities.Outcome{}, err), "error not-started: The command could not be started."; got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
+	test.Is(t, "the outcome", "error not-started: The command could not be started.", outcome(activities.Outcome{}, err))
 	if all := logs.All(); len(all) != 1 || !strings.Contains(fmt.Sprint(all[0].ContextMap()["cause"]), "no such file or directory") {
 		t.Errorf("log: %v", all)
 	}
@@ -261,9 +253,7 @@ func TestExecutor_killed(t *testing.T) {
 	f, err := os.Open(pipe) // waits for the program
 	test.OK(t, err)
 	defer f.Close()
-	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "guarded\n" {
-		t.Fatal(line, err)
-	}
+	test.Is(t, "the result", "guarded\n", test.Value(bufio.NewReader(out).ReadString('\n'))(t))
 	_ = p.Process.Kill()
 	_ = p.Wait()
 	test.OK(t, f.SetReadDeadline(time.Now().Add(20*time.Second)))
@@ -276,9 +266,7 @@ func TestExecutor_killed(t *testing.T) {
 // until the time of the command is over.
 func TestExecutor_Execute_background(t *testing.T) {
 	t.Parallel()
-	if got := outcome(executor(t).Execute(t.Context(), task(`{"command":"background"}`), nil)); got != "ok\n" {
-		t.Error(got)
-	}
+	test.Is(t, "the outcome", "ok\n", outcome(executor(t).Execute(t.Context(), task(`{"command":"background"}`), nil)))
 }
 
 func TestLoad(t *testing.T) {
@@ -297,11 +285,7 @@ func TestLoad(t *testing.T) {
 		{"commands: {a: {run: [x, '{{', '{{'], dir: here, output: -1}}", "command a: argument 2: template"},
 		{"commands: {a: {run: [x, '{{', '{{'], dir: here, output: -1}}", "command a: has a limit below 0"},
 	} {
-		if _, err := load(t, tt.text); err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s: %v, want %q", tt.text, err, tt.want)
-		}
+		test.Fails(t, tt.text, tt.want, test.Err(load(t, tt.text)))
 	}
-	if _, err := shell.Load(filepath.Join(t.TempDir(), "none.yaml")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("no file: %v", err)
-	}
+	test.Error(t, "no file", os.ErrNotExist, test.Err(shell.Load(filepath.Join(t.TempDir(), "none.yaml"))))
 }

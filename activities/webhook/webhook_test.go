@@ -118,11 +118,9 @@ func newExecutor(t *testing.T) (webhook.Executor, *server) {
 	file := filepath.Join(t.TempDir(), "endpoints.yaml")
 	text := fmt.Sprintf("endpoints:\n  one:\n    url: %s/tasks\n    cancel: true\n    headers: {Authorization: 'Bearer ${TOKEN}'}\n", listening.URL)
 	test.OK(t, os.WriteFile(file, []byte(text), 0o600))
-	sender, err := egress.New(egress.Config{AllowPrivate: true, MaxAnswer: 2 * executortest.LargeResult})
-	test.OK(t, err)
+	sender := test.Value(egress.New(egress.Config{AllowPrivate: true, MaxAnswer: 2 * executortest.LargeResult}))(t)
 	t.Cleanup(sender.Close)
-	endpoints, err := webhook.Load(file, environment, sender.CheckURL)
-	test.OK(t, err)
+	endpoints := test.Value(webhook.Load(file, environment, sender.CheckURL))(t)
 	return webhook.Executor{Endpoints: endpoints, Sender: sender}, s
 }
 
@@ -195,10 +193,9 @@ func TestExecutor_answers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := tt.work
 			w.Key, w.Round = "key", 1
-			out, err := e.Execute(t.Context(), w, nil)
-			if err != nil || out.State != tt.state || out.Code != tt.code {
-				t.Fatalf("got %+v, %v", out, err)
-			}
+			out := test.Value(e.Execute(t.Context(), w, nil))(t)
+			test.Is(t, "the result", tt.state, out.State)
+			test.Is(t, "the result", tt.code, out.Code)
 			if name == "greedy" && (out.Memo != nil || out.OnCancel || out.Streamed != nil || out.Try != 0) {
 				t.Errorf("it sets %+v", out)
 			}
@@ -229,9 +226,7 @@ func TestExecutor_cancels(t *testing.T) {
 	} {
 		w := work(kind)
 		w.Key, w.Round, w.Cancel = "key", 1, true
-		if out, err := e.Execute(t.Context(), w, nil); err != nil || out.Message != want {
-			t.Errorf("%s: %q, %v", kind, out.Message, err)
-		}
+		test.Is(t, kind, want, test.Value(e.Execute(t.Context(), w, nil))(t).Message)
 	}
 }
 
@@ -240,8 +235,7 @@ func TestExecutor_wakesEarly(t *testing.T) {
 	e, s := newExecutor(t)
 	w := work("later")
 	w.Key, w.Round = "key", 1
-	first, err := e.Execute(t.Context(), w, nil)
-	test.OK(t, err)
+	first := test.Value(e.Execute(t.Context(), w, nil))(t)
 	delete(s.seen, "key")
 	w.Memo, w.Leg = first.Memo, 1
 	out, err := e.Execute(t.Context(), w, nil)
@@ -273,8 +267,6 @@ func TestLoad_refuses(t *testing.T) {
 			}
 			return nil
 		})
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", text, err, want)
-		}
+		test.Fails(t, text, want, err)
 	}
 }

@@ -99,13 +99,13 @@ func begin(t *testing.T, gate opt.Gate, change ...func(*service.Config, *answerp
 			return servicetest.Caller(r.Header.Get("Authorization"))
 		},
 	})
-	w := s.serve(t, http.MethodPost, "/", `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"Go"}]}}}`,
-		"Content-Type", "application/json", "A2A-Version", "1.0", "Authorization", "Bearer acme/carl")
-	if w.Code != http.StatusOK {
-		t.Fatalf("send: %s", w.Body)
-	}
-	s.task = "task-" + regexp.MustCompile(`"obj-(\w+)"`).FindStringSubmatch(w.Body.String())[1] + "-1-0"
+	s.work(s.call(t, "carl", "SendMessage", `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"Go"}]}}`))
 	return s
+}
+
+// work has the site continue with the objective in an answer.
+func (s *site) work(answer string) {
+	s.task = "task-" + regexp.MustCompile(`"obj-(\w+)"`).FindStringSubmatch(answer)[1] + "-1-0"
 }
 
 type agent struct{}
@@ -166,11 +166,18 @@ func (s *site) gates(t *testing.T) []*opt.Gate {
 func (s *site) rename(t *testing.T, principal string) {
 	t.Helper()
 	ref, _ := opt.ParseID(s.task)
-	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"plans/update","params":{"id":%q,"description":"More"}}`, opt.PlanID(ref.ObjectiveID, 1))
-	w := s.serve(t, http.MethodPost, "/", body, "Content-Type", "application/json", "A2A-Version", "1.0", "Authorization", "Bearer acme/"+principal)
+	s.call(t, principal, "plans/update", fmt.Sprintf(`{"id":%q,"description":"More"}`, opt.PlanID(ref.ObjectiveID, 1)))
+}
+
+// call has a principal call a method, and returns the answer.
+func (s *site) call(t *testing.T, principal, method, params string) string {
+	t.Helper()
+	w := s.serve(t, http.MethodPost, "/", fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":%s}`, method, params),
+		"Content-Type", "application/json", "A2A-Version", "1.0", "Authorization", "Bearer acme/"+principal)
 	if w.Code != http.StatusOK || strings.Contains(w.Body.String(), `"error"`) {
-		t.Fatalf("rename: %s", w.Body)
+		t.Fatalf("%s: %s", method, w.Body)
 	}
+	return w.Body.String()
 }
 
 // result returns the state of the task and what came of it.

@@ -50,6 +50,20 @@ func TestPage_facts(t *testing.T) {
 	}
 }
 
+// In a fork, the page says who has decided about the same object in the original.
+func TestPage_original(t *testing.T) {
+	s := begin(t, approval())
+	if page := s.serve(t, http.MethodGet, s.link(t, 1), "").Body.String(); strings.Contains(page, "Before") {
+		t.Errorf("without an original: %s", page)
+	}
+	s.post(t, s.link(t, 1), "action", "accept")
+	ref, _ := opt.ParseID(s.task)
+	s.work(s.call(t, "carl", "objectives/fork", fmt.Sprintf(`{"id":%q}`, ref.ObjectiveID)))
+	got := facts(s.serve(t, http.MethodGet, s.link(t, 2), "").Body.String())
+	want := []string{"Before", "In the original: Accepted by ann: " + s.world.Now().UTC().Format("2006-01-02 15:04 MST") + "."}
+	test.Equal(t, "the last fact", want, got[len(got)-2:])
+}
+
 func with(g opt.Gate, ladder ...opt.Step) opt.Gate {
 	g.Ladder = ladder
 	return g

@@ -28,7 +28,8 @@ type content struct {
 type openGate struct {
 	Objective, RequestedBy, Task, Principal, Expires, Description string
 
-	Next []string // what happens without an answer
+	Next     []string // what happens without an answer
+	Original string   // of a fork: the decision in the original about the same object
 
 	Object    []object
 	Unshown   int    // messages that are covered by an accept and of which the page does not show all
@@ -49,7 +50,7 @@ func newContent(open gate.OpenInterrupt, link outbox.AnswerLink, console string)
 	g := open.Gate
 	out := &openGate{
 		Objective: open.Objective, RequestedBy: open.Principal, Task: cmp.Or(open.TaskName, open.TaskID), Principal: link.Principal, Expires: gateform.Clock(link.Expires),
-		Next: gateform.Unanswered(&g), Description: g.About(), Exchanges: g.Exchanges, Form: gateform.New(&g, g.Object),
+		Next: gateform.Unanswered(&g), Original: g.Original.String(), Description: g.About(), Exchanges: g.Exchanges, Form: gateform.New(&g, g.Object),
 	}
 	if open.For != "" {
 		out.Principal += ", as the deputy of " + open.For

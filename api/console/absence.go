@@ -10,6 +10,7 @@ import (
 	"longhaul/api/absence"
 	"longhaul/api/call"
 	"longhaul/api/read"
+	"longhaul/opt/shown"
 	"longhaul/opt/wire"
 )
 
@@ -21,28 +22,14 @@ type absences struct {
 	now a2a.Time
 }
 
-// Own reports whether the caller may be absent, Others whether it may say so for others.
-func (p absences) Own() bool    { return p.v.has(call.RespondApprovals) && !p.v.call.Anonymous }
-func (p absences) Others() bool { return p.v.has(call.ManageAbsences) }
-
 // Ends reports whether the caller may end an absence.
 func (p absences) Ends(a wire.Absence) bool {
 	concerns := p.v.has(call.RespondApprovals) && (a.Principal == p.v.call.Principal || a.Deputy == p.v.call.Principal)
-	return a.EndedAt.IsZero() && p.now.Millis() < a.Until.Millis() && (concerns || p.Others())
+	return a.EndedAt.IsZero() && p.now.Millis() < a.Until.Millis() && (concerns || p.v.has(call.ManageAbsences))
 }
 
 // State says whether an absence is over, in words.
-func (p absences) State(a wire.Absence) string {
-	switch {
-	case a.Active:
-		return "now"
-	case !a.EndedAt.IsZero():
-		return "ended by " + a2a.Visible(a.EndedBy)
-	case p.now.Millis() < a.From.Millis():
-		return "later"
-	}
-	return "over"
-}
+func (p absences) State(a wire.Absence) string { return shown.AbsenceText(a.Absence, a.Active, p.now) }
 
 func showAbsences(v *visit) (view, error) { return absencesOf(v, newFilledForm(url.Values{})) }
 

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"mime"
@@ -19,8 +20,9 @@ import (
 
 // A shownArtifact is an artifact as a page shows it.
 type shownArtifact struct {
-	ID, Name, Description string
-	Parts                 parts
+	a2a.Artifact
+	ID    string // of its element
+	Shown parts
 }
 
 // artifacts returns the artifacts of a task as a page shows them, and how many it leaves out.
@@ -29,18 +31,10 @@ func (v *viewer) artifacts(t a2a.Task) (out []shownArtifact, more int) {
 		if v.left <= 0 {
 			return out, len(t.Artifacts) - n
 		}
-		shown := shownArtifact{ID: "r" + strconv.Itoa(n), Name: artifactName(a), Description: shorten(a2a.Visible(a.Description), 500)}
-		shown.Parts = v.parts(shown.ID+"-", each(a.Parts, withLines), func(i int) string { return downloadPath(t.ID, a.ArtifactID, i) })
-		out = append(out, shown)
+		id := "r" + strconv.Itoa(n)
+		out = append(out, shownArtifact{a, id, v.parts(id+"-", each(a.Parts, withLines), func(i int) string { return downloadPath(t.ID, a.ArtifactID, i) })})
 	}
 	return out, 0
-}
-
-func artifactName(a a2a.Artifact) string {
-	if a.Name == "" {
-		return "an artifact"
-	}
-	return "“" + shorten(a2a.Visible(a.Name), mostLetters) + "”"
 }
 
 // withLines returns a part; a text that is a JSON object or list has a line for each of its members.
@@ -92,27 +86,22 @@ func downloadMessages(v *visit) (view, error) {
 // fileOf returns a part as a file. Its type says that it is text, an image or neither, and
 // never what a browser would open as a page.
 func fileOf(p a2a.Part, name string) *file {
-	f := &file{Type: "text/plain; charset=utf-8"}
-	extension := ".txt"
-	switch {
+	f, extension := &file{Type: "text/plain; charset=utf-8"}, ".txt"
+	switch kind := http.DetectContentType(p.Raw); {
+	case p.Raw != nil && slices.Contains(images, kind):
+		f.Data, f.Type, extension = p.Raw, kind, "."+strings.TrimPrefix(kind, "image/")
 	case p.Raw != nil:
 		f.Data, f.Type, extension = p.Raw, "application/octet-stream", ".bin"
-		if kind := http.DetectContentType(p.Raw); isImage(kind) {
-			f.Type, extension = kind, "."+strings.TrimPrefix(kind, "image/")
-		}
 	case p.Data != nil:
 		f.Data, f.Type, extension = p.Data, "application/json", ".json"
+	case p.Text != nil && mediaType(p) == "text/markdown":
+		f.Data, extension = []byte(*p.Text), ".md"
 	case p.Text != nil:
 		f.Data = []byte(*p.Text)
-		if kind := mediaType(p); kind == "text/markdown" {
-			extension = ".md"
-		}
 	case p.URL != nil:
 		f.Data = []byte(*p.URL)
 	}
-	if f.Name = fileName(p.Filename); f.Name == "" {
-		f.Name = name + extension
-	}
+	f.Name = cmp.Or(fileName(p.Filename), name+extension)
 	return f
 }
 
@@ -156,28 +145,22 @@ func writeFile(w http.ResponseWriter, f *file) {
 
 // A shownMessage is a message of the conversation.
 type shownMessage struct {
-	ID, From string
-	Task     string // address of the task that it is about, "" for the objective
-	Name     string // of that task
-	Parts    parts
+	a2a.Message
+	ID    string    // of its element
+	About *opt.Task // nil for the objective
+	Shown parts
 }
 
 // messages returns messages about o as a page shows them, the latest first.
 func (v *viewer) messages(o *opt.Objective, list []a2a.Message) (out []shownMessage) {
 	for i, m := range slices.Backward(list) {
-		shown := shownMessage{ID: strconv.Itoa(i), From: "Agent"}
-		if m.Role == a2a.RoleUser {
-			shown.From = "Client"
-		}
-		if ref, ok := opt.ParseID(m.TaskID); ok && ref.TaskID != "" {
-			shown.Task, shown.Name = taskPath(o.ID, keyOfTask(ref.TaskID)), nameOfTask(o, ref.TaskID)
-		}
 		parts := each(m.Parts, withLines)
 		if m.Text() != "" { // data is the same for programs
 			parts = slices.DeleteFunc(parts, func(p a2a.Part) bool { return p.Data != nil })
 		}
-		shown.Parts = v.parts("m"+shown.ID+"-", parts, nil)
-		out = append(out, shown)
+		_, about := taskOf(o, m.TaskID)
+		id := "m" + strconv.Itoa(i)
+		out = append(out, shownMessage{m, id, about, v.parts(id+"-", parts, nil)})
 	}
 	return out
 }

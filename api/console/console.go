@@ -54,7 +54,6 @@ type Sessions interface {
 type Console struct {
 	cfg         Config
 	mux         *http.ServeMux
-	credentials credentials
 	originCheck *http.CrossOriginProtection // refuses forms of other origins
 	views       views
 	assets      assets
@@ -73,7 +72,6 @@ func New(cfg Config) *Console {
 	}
 	badges, _ := lru.New[string, badge](mostBadges) // the size is valid
 	k := &Console{cfg: cfg, mux: http.NewServeMux(), originCheck: http.NewCrossOriginProtection(), assets: newAssets(), markdown: newMarkdown(), badges: badges}
-	k.credentials = credentials{cfg}
 	k.views = newViews(k.assets)
 	k.routes()
 	return k
@@ -97,7 +95,7 @@ func (k *Console) Serve(c *call.Call, w http.ResponseWriter, r *http.Request) {
 // Rewrite turns a request of the script for the events of a task into the request that
 // other clients send to path for that stream, with the credential of the session.
 func (k *Console) Rewrite(r *http.Request, path string) (*http.Request, error) {
-	r, err := k.credentials.withSession(r)
+	r, err := k.withSession(r)
 	if err != nil {
 		return nil, err
 	}
@@ -167,11 +165,13 @@ var table = []route{
 	{"POST /", "", showUnknown},
 }
 
-// routes registers the table and the assets.
+// routes registers the table and the assets. Without a provider there is no page of it.
 func (k *Console) routes() {
 	for _, to := range table {
 		verb, path, _ := strings.Cut(to.pattern, " ")
-		k.mux.HandleFunc(verb+" "+Path+path, k.page(to))
+		if !strings.HasPrefix(Path+path, oidcPath) || k.cfg.Provider != nil && k.cfg.Sessions != nil {
+			k.mux.HandleFunc(verb+" "+Path+path, k.page(to))
+		}
 	}
 	k.mux.HandleFunc("GET "+assetPath+"{name}", k.assets.serve)
 }

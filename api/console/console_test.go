@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"longhaul/api/console"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -19,9 +20,7 @@ func TestConsole_asksToSignIn(t *testing.T) {
 	if p := b.get("/console/inbox?page=2", "Authorization", "Bearer nobody"); p.status != http.StatusSeeOther || p.header.Get("Location") != "/console/sign-in?next=%2Fconsole%2Finbox%3Fpage%3D2" {
 		t.Errorf("a page without a session: %d to %s", p.status, p.header.Get("Location"))
 	}
-	if p := b.get("/console/inbox", "Authorization", "Bearer nobody", "X-Console-Refresh", "1"); p.status != http.StatusUnauthorized {
-		t.Errorf("a refresh without a session: %d, want 401", p.status)
-	}
+	b.get("/console/inbox", "Authorization", "Bearer nobody", "X-Console-Refresh", "1").shows(t, http.StatusUnauthorized)
 }
 
 func TestConsole_signsInAndOut(t *testing.T) {
@@ -30,21 +29,13 @@ func TestConsole_signsInAndOut(t *testing.T) {
 	s.send(t, "umbrella/eve", "Secret")
 
 	b := s.browser(t)
-	if p := b.post("/console/sign-in", url.Values{"key": {"nobody"}}); p.status != http.StatusUnauthorized || !strings.Contains(p.text, "not valid") {
-		t.Errorf("signing in with a wrong key: %d %s", p.status, p.text)
-	}
+	b.post("/console/sign-in", url.Values{"key": {"nobody"}}).shows(t, http.StatusUnauthorized, "not valid")
 	b = s.signedIn(t, "acme/ann")
 	p := b.get("/console/inbox")
-	if p.status != http.StatusOK || !strings.Contains(p.text, "Publish?") || strings.Contains(p.text, "Secret") {
-		t.Errorf("the inbox of ann: %d %s", p.status, p.text)
-	}
-	if again := b.get("/console/inbox", "If-None-Match", p.header.Get("ETag")); again.status != http.StatusNotModified {
-		t.Errorf("the same page again: %d, want 304", again.status)
-	}
+	p.shows(t, http.StatusOK, "Publish?", "!Secret")
+	b.get("/console/inbox", "If-None-Match", p.header.Get("ETag")).shows(t, http.StatusNotModified)
 	b.post("/console/sign-out", nil)
-	if len(s.sessions.list) != 0 {
-		t.Errorf("%d sessions are left after signing out", len(s.sessions.list))
-	}
+	test.Is(t, "sessions", 0, len(s.sessions.list))
 }
 
 func TestConsole_leadsToItsOwnPagesOnly(t *testing.T) {
@@ -52,9 +43,8 @@ func TestConsole_leadsToItsOwnPagesOnly(t *testing.T) {
 	for _, next := range []string{"https://evil.example/console/inbox", "//evil.example/console/inbox", "/elsewhere", "/console/../x", `/\evil.example`} {
 		b := s.browser(t)
 		p := b.post("/console/sign-in", url.Values{"key": {"acme/ann"}, "next": {next}})
-		if p.path != "/console/inbox" || p.status != http.StatusOK {
-			t.Errorf("signing in with next=%s leads to %s (%d)", next, p.path, p.status)
-		}
+		p.shows(t, http.StatusOK)
+		test.Is(t, "the page", "/console/inbox", p.path)
 	}
 }
 
@@ -86,18 +76,15 @@ func TestConsole_isNotStored(t *testing.T) {
 			t.Errorf("%s (%d) has Cache-Control: %s", name, got.status, control)
 		}
 	}
-	if same.status != http.StatusNotModified {
-		t.Errorf("the same page again: %d, want 304", same.status)
-	}
+	test.Is(t, "the same page again", http.StatusNotModified, same.status)
 }
 
 func TestConsole_refusesFormsOfOtherOrigins(t *testing.T) {
 	s := begin(t, nil)
 	b := s.browser(t)
 	p := b.post("/console/sign-in", url.Values{"key": {"acme/ann"}}, "Sec-Fetch-Site", "cross-site")
-	if p.status != http.StatusForbidden || len(s.sessions.list) != 0 {
-		t.Errorf("a form of another site: %d, %d sessions", p.status, len(s.sessions.list))
-	}
+	p.shows(t, http.StatusForbidden)
+	test.Is(t, "sessions", 0, len(s.sessions.list))
 }
 
 func TestConsole_setsHeaders(t *testing.T) {
@@ -116,9 +103,7 @@ func TestConsole_streamsEvents(t *testing.T) {
 	b := s.signedIn(t, "acme/ann")
 	r, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+console.EventsPath+id, nil)
 	w, err := b.http.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	defer func() { _ = w.Body.Close() }()
 	lines := bufio.NewScanner(w.Body)
 	for lines.Scan() {

@@ -25,18 +25,14 @@ const (
 // "earlier" or "later", for its place in a chain; "between", for a task that comes after one task and before
 // another; or "skip". of is the key of the plan or task, and after has the keys of those that it waits for. A new
 // task has a name of its own as its key, since others may add tasks meanwhile.
-type step struct{ url.Values }
-
-// stepFields are the fields of a step.
-var stepFields = []string{"do", "of", "after", "before", "name", "description", "executor", "optional"}
+type step struct{ listing }
 
 // stepsOf returns the steps of an address.
-func stepsOf(at spot) (out []step) {
-	for _, text := range at.Values["step"] {
+func stepsOf(at spot) []step {
+	return each(at.Values["step"], func(text string) step {
 		q, _ := url.ParseQuery(text)
-		out = append(out, step{q})
-	}
-	return out
+		return step{listing{q}}
+	})
 }
 
 // stepping returns s with other steps.
@@ -48,19 +44,12 @@ func (s spot) stepping(steps []string) spot {
 
 // adding returns s with one more step, from the fields of a form. A new task gets its name.
 func (s spot) adding(form url.Values) spot {
-	q := url.Values{}
-	for _, field := range stepFields {
-		if form.Has(field) {
-			q[field] = form[field]
-		}
-	}
+	q := newListing(form, "do", "of", "after", "before", "name", "description", "executor", "optional")
 	if q.Get("do") == "add" {
 		n := 1
 		for _, had := range stepsOf(s) {
-			if of, ok := strings.CutPrefix(had.Get("as"), newTask); ok {
-				last, _ := strconv.Atoi(of)
-				n = max(n, last+1)
-			}
+			last, _ := strconv.Atoi(strings.TrimPrefix(had.Get("as"), newTask))
+			n = max(n, last+1)
 		}
 		q.Set("as", newTask+strconv.Itoa(n))
 	}
@@ -85,7 +74,7 @@ type draft struct {
 	tasksOf  map[string]planTasks // what changes of them, by the id of their plan
 	added    map[string]string    // the names of new tasks, by their ids
 	skipped  map[string]bool      // by id
-	asked    []asked
+	asked    map[subject]asked
 }
 
 // The planTasks of a plan are its new tasks, and what those that were there wait for.
@@ -103,14 +92,14 @@ type asked struct {
 // draftOf returns o with the steps of a draft, and for each what it changes, or why it cannot.
 func draftOf(f forms, at spot) (*draft, []draftLine) {
 	o := *f.o
-	d := &draft{now: &o, was: f.o, allows: f.allows, tasksOf: map[string]planTasks{}, added: map[string]string{}, skipped: map[string]bool{}}
+	d := &draft{now: &o, was: f.o, allows: f.allows, tasksOf: map[string]planTasks{}, added: map[string]string{}, skipped: map[string]bool{}, asked: map[subject]asked{}}
 	o.Plans = each(f.o.Plans, func(p *opt.Plan) *opt.Plan { return new(*p) })
 	steps := stepsOf(at)
 	lines := make([]draftLine, len(steps))
 	for i, s := range steps {
 		text, err := d.apply(i, s)
 		rest := at.stepping(slices.Delete(slices.Clone(at.Values["step"]), i, i+1))
-		lines[i] = draftLine{Text: cmp.Or(text, shorten(a2a.Visible(s.Get("name")), titleLetters), s.Get("of")), Undo: rest.path()}
+		lines[i] = draftLine{Text: cmp.Or(text, nameText(s.Get("name")), s.Get("of")), Undo: rest.path()}
 		if wrong, ok := errors.AsType[*opt.SpecError](err); ok {
 			err = errors.New(wrong.Problem)
 		}
@@ -179,7 +168,7 @@ func (d *draft) tasks(p *opt.Plan) []item {
 // at returns the plan or the task with a key.
 func (d *draft) at(key string) (found item, ok bool) {
 	for _, p := range d.now.Plans {
-		if planKey(p) == key {
+		if keyOf(p.ID) == key {
 			return d.item(p, nil), true
 		}
 		for _, t := range p.Tasks {
@@ -192,7 +181,7 @@ func (d *draft) at(key string) (found item, ok bool) {
 }
 
 // key returns the key of the plan or the task with an id, the name of a new task.
-func (d *draft) key(id string) string { return cmp.Or(d.added[id], keyOfTask(id), keyOfPlan(id)) }
+func (d *draft) key(id string) string { return cmp.Or(d.added[id], keyOf(id)) }
 
 // title names an item at the beginning of a sentence.
 func (i item) title() string {
@@ -205,8 +194,8 @@ func (i item) title() string {
 // names returns the names of the plans or tasks with some ids.
 func (d *draft) names(ids []string) []string {
 	return each(ids, func(id string) string {
-		if name := nameOfTask(d.now, id); name != "" {
-			return quoted(name)
+		if _, t := taskOf(d.now, id); t != nil {
+			return quoted(t.Name)
 		}
 		return nameOfPlan(d.now, id)
 	})
@@ -214,13 +203,8 @@ func (d *draft) names(ids []string) []string {
 
 // after returns the ids of those of a row that a step names.
 func (d *draft) after(s step, row []item) []string {
-	ids := []string{}
-	for _, one := range row {
-		if slices.Contains(s.Values["after"], d.key(one.id)) {
-			ids = append(ids, one.id)
-		}
-	}
-	return ids
+	named := filter(row, func(one item) bool { return slices.Contains(s.Values["after"], d.key(one.id)) })
+	return append([]string{}, each(named, idOfItem)...)
 }
 
 // dropped names what an item has waited for, if it was there, apart from those with some ids.
@@ -231,14 +215,14 @@ func (d *draft) dropped(of item, now []string) []string {
 	} else if of.task.Index < len(p.Tasks) {
 		was = each(p.Before(p.Tasks[of.task.Index]), idOfTask)
 	}
-	return d.names(slices.DeleteFunc(was, func(id string) bool { return slices.Contains(now, id) }))
+	return d.names(filter(was, func(id string) bool { return !slices.Contains(now, id) }))
 }
 
 // add adds a task to a plan. Right after the last of a list, in which one with dependencies would free all
 // others, it has none.
 func (d *draft) add(n int, s step, to item) (string, error) {
 	p := to.plan
-	spec := opt.TaskSpec{Name: strings.TrimSpace(s.Get("name")), Description: strings.TrimSpace(s.Get("description")), Executor: strings.TrimSpace(s.Get("executor"))}
+	spec := opt.TaskSpec{Name: s.Get("name"), Description: s.Get("description"), Executor: s.Get("executor")}
 	spec.Dependencies = d.after(s, d.tasks(p))
 	if last := len(p.Tasks) - 1; last >= 0 && p.Loose && !p.Unordered() && slices.Equal(spec.Dependencies, []string{p.Tasks[last].ID}) {
 		spec.Dependencies = nil
@@ -257,7 +241,7 @@ func (d *draft) add(n int, s step, to item) (string, error) {
 		text += ", optional"
 	}
 	if t.Executor != "" {
-		text += ", by " + shorten(a2a.Visible(t.Executor), titleLetters)
+		text += ", by " + nameText(t.Executor)
 	}
 	if t.Description != "" { // who sends the draft may have got it as a link
 		text += ": " + beginningText(a2a.Visible(t.Description), mostShown)
@@ -276,24 +260,11 @@ func (d *draft) order(n int, s step, of item) (string, error) {
 // alone. That is made of changes of what they wait for. The others wait for the same as before, apart from those
 // after the two.
 func (d *draft) move(n int, of item, earlier bool) (string, error) {
-	row := d.row(of)
-	first, second, ok := neighbours(row, of, earlier)
+	first, second, ok := neighbours(d.row(of), of, earlier)
 	if !ok {
 		return "", errNoChain
 	}
-	text := second.title() + " comes before " + quoted(first.name)
-	first.before, second.before = []string{second.id}, first.before
-	want := []item{second, first} // in this order no change makes a cycle
-	for _, one := range row {
-		if one.id == first.id || one.id == second.id || one.task == nil && one.plan.Status.Ended() {
-			continue
-		}
-		if i := slices.Index(one.before, second.id); i >= 0 {
-			one.before[i] = first.id
-		}
-		want = append(want, one)
-	}
-	return text, d.rearrange(n, want)
+	return second.title() + " comes before " + quoted(first.name), d.insert(n, second, first.before, first.id)
 }
 
 // neighbours returns an item and the one before or after it in a chain, in their order.
@@ -305,7 +276,7 @@ func neighbours(row []item, of item, earlier bool) (first, second item, ok bool)
 		}
 		of = row[i]
 	}
-	after := slices.DeleteFunc(slices.Clone(row), func(one item) bool { return !slices.Contains(one.before, of.id) })
+	after := filter(row, func(one item) bool { return slices.Contains(one.before, of.id) })
 	if len(after) != 1 || len(after[0].before) > 1 {
 		return first, second, false
 	}
@@ -320,8 +291,16 @@ func (d *draft) between(n int, s step, of item) (string, error) {
 	if second.task == nil || of.plan != second.plan || of.id == first.id || of.id == second.id || !slices.Contains(second.before, first.id) {
 		return "", errGone
 	}
-	want := d.row(of)
-	for i, one := range want {
+	text := of.title() + " comes between " + quoted(first.name) + " and " + quoted(second.name)
+	return text + listed(", no longer after ", d.dropped(of, []string{first.id})), d.insert(n, of, []string{first.id}, second.id)
+}
+
+// insert takes an item out of where it was, and has it come after some and right before the next one, which has waited
+// for those.
+func (d *draft) insert(n int, of item, after []string, next string) error {
+	want := filter(d.row(of), func(one item) bool { return one.task != nil || !one.plan.Status.Ended() })
+	for i := range want {
+		one := &want[i]
 		if at := slices.Index(one.before, of.id); at >= 0 {
 			one.before = slices.Replace(one.before, at, at+1, of.before...)
 			slices.Sort(one.before)
@@ -329,14 +308,14 @@ func (d *draft) between(n int, s step, of item) (string, error) {
 		}
 		switch one.id {
 		case of.id:
-			one.before = []string{first.id}
-		case second.id:
-			one.before = append(slices.DeleteFunc(one.before, func(id string) bool { return id == first.id }), of.id)
+			one.before = after
+		case next:
+			one.before = append(slices.DeleteFunc(one.before, func(id string) bool { return slices.Contains(after, id) }), of.id)
 		}
-		want[i] = one
 	}
-	text := of.title() + " comes between " + quoted(first.name) + " and " + quoted(second.name)
-	return text + listed(", no longer after ", d.dropped(of, []string{first.id})), d.rearrange(n, want)
+	rank := func(one item) int { return slices.Index([]string{next, of.id}, one.id) }
+	slices.SortStableFunc(want, func(a, b item) int { return rank(b) - rank(a) }) // in this order no change makes a cycle
+	return d.rearrange(n, want)
 }
 
 // rearrange is arrange for tasks that then have to wait for no others, and for plans.
@@ -483,22 +462,21 @@ func (d *draft) ask(n int, cmd opt.Command, allowed bool) error {
 	if !allowed {
 		return errGone
 	}
-	i := slices.IndexFunc(d.asked, changes(cmd))
-	if i < 0 {
-		i, d.asked = len(d.asked), append(d.asked, asked{})
-	}
-	d.asked[i] = asked{cmd, append(d.asked[i].steps, n)}
+	d.asked[subjectOf(cmd)] = asked{cmd, append(d.asked[subjectOf(cmd)].steps, n)}
 	return nil
 }
 
 // drop takes out the command that changes the same.
-func (d *draft) drop(cmd opt.Command) { d.asked = slices.DeleteFunc(d.asked, changes(cmd)) }
+func (d *draft) drop(cmd opt.Command) { delete(d.asked, subjectOf(cmd)) }
 
-// changes returns whether a command changes the same as another one.
-func changes(cmd opt.Command) func(asked) bool {
-	return func(a asked) bool {
-		return a.Kind == cmd.Kind && a.PlanID == cmd.PlanID && a.TaskID == cmd.TaskID && a.Status == cmd.Status
-	}
+// A subject is what a command of a draft changes: a later one replaces the one before.
+type subject struct {
+	kind               opt.CommandKind
+	plan, task, status string
+}
+
+func subjectOf(cmd opt.Command) subject {
+	return subject{cmd.Kind, cmd.PlanID, cmd.TaskID, cmd.Status}
 }
 
 // ranks orders the commands: a plan whose last task is left out may end before it gets another.
@@ -512,8 +490,8 @@ func (d *draft) commands() []asked {
 		}
 		return ranks[a.Kind]
 	}
-	return slices.SortedStableFunc(slices.Values(d.asked), func(a, b asked) int {
-		return cmp.Or(rank(a)-rank(b), d.depth(d.now.Plan(a.PlanID))-d.depth(d.now.Plan(b.PlanID)))
+	return slices.SortedFunc(maps.Values(d.asked), func(a, b asked) int {
+		return cmp.Or(rank(a)-rank(b), d.depth(d.now.Plan(a.PlanID))-d.depth(d.now.Plan(b.PlanID)), slices.Compare(a.steps, b.steps))
 	})
 }
 
@@ -528,3 +506,4 @@ func (d *draft) depth(p *opt.Plan) (most int) {
 
 func idOfPlan(p *opt.Plan) string { return p.ID }
 func idOfTask(t *opt.Task) string { return t.ID }
+func idOfItem(i item) string      { return i.id }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"longhaul/a2a"
 	"longhaul/api/call"
 	"longhaul/api/read"
 	"longhaul/opt"
@@ -101,24 +100,22 @@ func (d *draft) target(f forms, at spot, of item) *draftTarget {
 		if n := len(of.plan.Tasks); of.task == nil && n > 0 {
 			last = of.plan.Tasks[n-1].ID
 		}
-		out.Plan, out.After = planKey(of.plan), d.choices(d.tasks(of.plan), "", []string{last})
+		out.Plan, out.After = keyOf(of.plan.ID), d.choices(d.tasks(of.plan), "", []string{last})
 	}
 	return out
 }
 
 // choices lists the items of a row but one, and which of them are chosen.
-func (d *draft) choices(row []item, but string, chosen []string) (out []planChoice) {
-	for _, one := range row {
-		if one.id != but {
-			out = append(out, planChoice{d.key(one.id), shorten(a2a.Visible(one.name), titleLetters), slices.Contains(chosen, one.id)})
-		}
-	}
-	return out
+func (d *draft) choices(row []item, but string, chosen []string) []planChoice {
+	others := filter(row, func(one item) bool { return one.id != but })
+	return each(others, func(one item) planChoice {
+		return planChoice{d.key(one.id), nameText(one.name), slices.Contains(chosen, one.id)}
+	})
 }
 
 // draw returns the drawing of d, with what it changes.
 func (d *draft) draw(at spot) *tree {
-	t := treeOf(d.now, at, d.was)
+	t := treeOf(d.now, at.To, d.was)
 	for i, p := range d.row(item{}) {
 		d.mark(&t.Plans[i].treeTask, p, at)
 		for j, task := range d.tasks(p.plan) {
@@ -134,7 +131,7 @@ func (d *draft) mark(drawn *treeTask, of item, at spot) {
 	switch {
 	case d.added[of.id] != "":
 		drawn.Mark, drawn.Name, drawn.Key = "added", "+ "+drawn.Name, d.key(of.id)
-		drawn.Path = at.ToTask(drawn.Key)
+		drawn.Path = at.To(drawn.Key)
 	case d.skipped[of.id]:
 		drawn.Mark = "skipped"
 	default:

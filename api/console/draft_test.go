@@ -11,6 +11,7 @@ import (
 	"golang.org/x/net/html"
 
 	"longhaul/a2a"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -75,11 +76,7 @@ func TestDraft(t *testing.T) {
 	p.wants(t, "Plan “R” waits for “Q”, no longer for “P”")
 	p = b.get(b.get(p.link(t, `[^>]*><title>B: `, path)).link(t, `>Skip it</a>`, path))
 	p.wants(t, "“B” is skipped", "Make these 5 changes")
-	for _, want := range []string{`class="o added" data-after="1-0"`, `class="o skipped"`, `class="added" data-after="1-2 new-1"`, `<path class="fresh"`, `id="n3" class="plan" data-after="2"`} {
-		if !strings.Contains(p.html, want) {
-			t.Errorf("the drawing lacks %s", want)
-		}
-	}
+	p.holds(t, `class="o added" data-after="1-0"`, `class="o skipped"`, `class="added" data-after="1-2 new-1"`, `<path class="fresh"`, `id="n3" class="plan" data-after="2"`)
 	if o := s.world.Objective(idIn(path)); o.Revision != 1 {
 		t.Errorf("a draft has changed the objective: revision %d", o.Revision)
 	}
@@ -114,9 +111,7 @@ func TestDraft_conflict(t *testing.T) {
 	s.world.Advance(time.Minute)
 	s.signedIn(t, "acme/bob").addTask(path, "1", "name", "Theirs").wants(t, "Your changes were made.", "Theirs")
 	refused := b.send(p, "draft", "draft")
-	if refused.status != http.StatusConflict {
-		t.Errorf("a draft for a former revision: %d", refused.status)
-	}
+	test.Is(t, "a draft for a former revision", http.StatusConflict, refused.status)
 	refused.wants(t, "Another change was faster", "Others have changed it meanwhile", "1 task was added to plan “P”", "“Mine” is added to plan “P”")
 	live := b.get(p.path + "?" + p.query)
 	live.wants(t, "Others have changed it meanwhile", "!Make this change")
@@ -172,17 +167,11 @@ func TestDraft_refuses(t *testing.T) {
 	f, _ := ok.form(t, "draft")
 	f.values.Set("do", "draft")
 	reader := s.signedIn(t, "acme/bob runs:read")
-	if got := reader.get(path + "?plan=1"); strings.Contains(got.html, ">Change its tasks<") {
-		t.Error("a reader is offered a draft")
-	}
+	reader.get(path+"?plan=1").holds(t, "!>Change its tasks<")
 	reader.get(ok.path+"?"+ok.query).wants(t, "cannot be made", "!Make this change")
-	if got := reader.post(f.action, f.values); got.status != http.StatusForbidden {
-		t.Errorf("a draft of a reader: %d", got.status)
-	}
+	reader.post(f.action, f.values).shows(t, http.StatusForbidden)
 	many := strings.Repeat("&step=do%3Dskip%26of%3D1-0", 41)
-	if got := b.get(at.path + "?" + at.query + many); got.status != http.StatusBadRequest {
-		t.Errorf("41 steps: %d", got.status)
-	}
+	b.get(at.path+"?"+at.query+many).shows(t, http.StatusBadRequest)
 }
 
 // Plans in a chain change places, by one step whose parts are changes of what each waits for. So do new tasks.
@@ -195,11 +184,7 @@ func TestDraft_move(t *testing.T) {
 	p.wants(t, "Later Skip it", "!Earlier Later") // the one before it has begun
 	p = b.get(p.link(t, ">Later</a>", path))
 	p.wants(t, "Plan “R” comes before “Q”", "Make this change", "!Plan “S” waits")
-	for _, want := range []string{`id="n3" class="plan" data-after="1"`, `data-after="3"`, `id="n4" class="plan" data-after="2"`} {
-		if !strings.Contains(p.html, want) {
-			t.Errorf("the drawing lacks %s", want)
-		}
-	}
+	p.holds(t, `id="n3" class="plan" data-after="1"`, `data-after="3"`, `id="n4" class="plan" data-after="2"`)
 	back := b.get(p.link(t, ">Earlier</a>", path))
 	back.wants(t, "Plan “Q” comes before “R”", "!Make these")
 	b.send(p, "draft", "draft").wants(t, "Your changes were made.")
@@ -233,11 +218,7 @@ func TestDraft_tasks(t *testing.T) {
 	p = b.draft(b.get(p.link(t, `[^>]*><title>D: `, path)), "draft-add", "name", "E")
 	p = b.draft(b.get(p.link(t, `[^>]*><title>B: `, path)), "draft-order", "after", "new-1")
 	p.wants(t, "“B” waits for “E”, no longer for “A”")
-	for _, want := range []string{`id="n1-1" data-after="new-1"`, `class="edge" d="M`, `data-after="1-1" data-before="1-2"`, `<path class="fresh"`} {
-		if !strings.Contains(p.html, want) {
-			t.Errorf("the drawing lacks %s", want)
-		}
-	}
+	p.holds(t, `id="n1-1" data-after="new-1"`, `class="edge" d="M`, `data-after="1-1" data-before="1-2"`, `<path class="fresh"`)
 	b.send(p, "draft", "draft").wants(t, "Your changes were made.")
 	o := s.world.Objective(id)
 	for i, want := range []string{"", "E", "B", "A", "D"} {

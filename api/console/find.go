@@ -28,7 +28,7 @@ func (f findings) Nothing() bool {
 // it names.
 func showFound(v *visit) (view, error) {
 	text := strings.TrimSpace(v.r.URL.Query().Get("q"))
-	if to := pathOfID(text); to != "" {
+	if to := pageOfAny(text); to != "" {
 		return view{Location: to}, nil
 	}
 	f := &findings{Text: shorten(text, mostSearched)}
@@ -49,19 +49,12 @@ func showFound(v *visit) (view, error) {
 	return out, err
 }
 
-// pathOfID returns the address of what an id names, "" for a text that is none.
-func pathOfID(text string) string {
-	ref, ok := opt.ParseID(text)
-	switch {
-	case ok && ref.ObjectiveID == text:
-		return objectivePath(text)
-	case ok:
-		return pageOf(text)
-	}
+// pageOfAny returns the address of what an id names, "" for a text that is none.
+func pageOfAny(text string) string {
 	if task, _, found := strings.Cut(text, ":"); found {
 		if ref, ok := opt.ParseID(task); ok && ref.TaskID != "" {
 			return gatePath(text)
 		}
 	}
-	return ""
+	return pageOf(text)
 }

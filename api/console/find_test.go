@@ -35,9 +35,7 @@ func TestFind(t *testing.T) {
 			t.Errorf("%s leads to %s: %d", query, at, p.status)
 		}
 	}
-	if p := b.get("/console/find?q=" + strings.Repeat("x", 3000)); p.status != http.StatusOK {
-		t.Errorf("a long text: %d", p.status)
-	}
+	b.get("/console/find?q="+strings.Repeat("x", 3000)).shows(t, http.StatusOK)
 }
 
 // The list shows the columns that the address names, in its order.
@@ -56,8 +54,6 @@ func TestObjectives_columnsAndOrder(t *testing.T) {
 	}
 	b.get("/console/objectives?cols=changed&cols=failure").wants(t, "State Objective Failure Changed", "!Progress waiting", "!Created waiting")
 	for _, query := range []string{"sort=x", "age=3h", "cols=" + strings.Repeat("x", 3000)} {
-		if p := b.get("/console/objectives?" + query); p.status != http.StatusBadRequest {
-			t.Errorf("%.20s: %d", query, p.status)
-		}
+		b.get("/console/objectives?"+query).shows(t, http.StatusBadRequest)
 	}
 }

@@ -23,6 +23,7 @@ import (
 	"longhaul/api/read"
 	"longhaul/api/service"
 	"longhaul/api/service/servicetest"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/access"
 )
@@ -105,9 +106,7 @@ type browser struct {
 func (s *site) browser(t *testing.T) *browser {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return &browser{t, s, &http.Client{Jar: jar}}
 }
 

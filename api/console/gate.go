@@ -22,10 +22,9 @@ import (
 type gatePage struct {
 	*opt.Gate
 	gate.ShownInterrupt
-	List       questions // beside the page
-	After      string    // id of the gate that comes after an answer, "" for none
-	Asked      string    // the title with its line breaks, "" if the one in a line has all of it
-	Who        string    // who may answer, "" for everyone
+	In         *inbox // the list beside the page
+	Asked      string // the title with its line breaks, "" if the one in a line has all of it
+	Who        string // who may answer, "" for everyone
 	Follow     follow
 	Remark     string       // with which the object was sent back last
 	Changes    []comparison // with the object that was sent back, part by part
@@ -53,18 +52,18 @@ func showGate(v *visit) (view, error) {
 // gateView returns the page of a gate beside the list of a query. w has the input of a form that was
 // refused.
 func gateView(v *visit, s gate.ShownInterrupt, list url.Values, w written) (view, error) {
-	in, err := readInbox(v, questionsOf(v, list))
-	if err != nil {
+	in := inboxOf(v, list)
+	in.Chosen = true
+	if err := in.read(v); err != nil {
 		return view{}, err
 	}
-	in.Chosen = true
-	return besideList(v, in, s, w), nil
+	return in.beside(v, s, w), nil
 }
 
-// besideList returns the page of a list with a gate beside it.
-func besideList(v *visit, in inbox, s gate.ShownInterrupt, w written) view {
+// beside returns the page of the list with a gate beside it.
+func (in inbox) beside(v *visit, s gate.ShownInterrupt, w written) view {
 	in.Gate = gatePageOf(v, s, w)
-	in.Gate.List, in.Gate.After = in.questions, in.after(s.Gate.ID)
+	in.Gate.In = &in
 	out := in.view(gateTitle(&s.Gate))
 	if !s.TaskState.Ended() {
 		out.Events = s.TaskID
@@ -80,7 +79,7 @@ func besideList(v *visit, in inbox, s gate.ShownInterrupt, w written) view {
 func gatePageOf(v *visit, s gate.ShownInterrupt, w written) *gatePage {
 	g, path := &s.Gate, gatePath(s.Gate.ID)
 	p := &gatePage{
-		Gate: g, ShownInterrupt: s, Reader: v.call.Principal, Who: respondersText(g.Responders), Written: w,
+		Gate: g, ShownInterrupt: s, Reader: v.call.Principal, Who: shown.Who(g.Responders), Written: w,
 		MayStand: g.Standing != "" && v.has(call.RespondApprovals) && s.MayStand(v.call.Principal, v.call.Groups),
 		Object:   viewerOf(v, path).parts("parts-", g.Object, fileIn(path, "parts")),
 	}
@@ -110,8 +109,8 @@ func gatePageOf(v *visit, s gate.ShownInterrupt, w written) *gatePage {
 
 // Others returns the replies that did not close the gate. Exchanges has the questions.
 func (p *gatePage) Others() []shown.GateReply {
-	return slices.DeleteFunc(slices.Clone(p.Replies), func(r shown.GateReply) bool {
-		return r.Decision.Closed || r.Decision.Action == opt.Ask && r.Decision.Verdict == opt.Accepted
+	return filter(p.Replies, func(r shown.GateReply) bool {
+		return !r.Decision.Closed && (r.Decision.Action != opt.Ask || r.Decision.Verdict != opt.Accepted)
 	})
 }
 
@@ -119,20 +118,14 @@ func (p *gatePage) Others() []shown.GateReply {
 // another way of showing them keeps the rest as it is.
 func viewerOf(v *visit, path string) *viewer {
 	q := v.r.URL.Query()
-	as, all := q.Get("as"), q.Has("all")
-	to := func(as string, all bool) string {
-		query := questionsOf(v, q)
-		if as == asText || as == asMarkdown {
-			query.Set("as", as)
-		}
-		if all {
-			query.Set("all", "1")
-		}
-		return query.At(path)
+	in, as, all := inboxOf(v, q), q.Get("as"), q.Get("all")
+	if as != asText && as != asMarkdown {
+		as = ""
 	}
+	to := func(as, all string) string { return in.with("as", as, "all", all).At(path) }
 	out := viewer{markdown: v.markdown, measure: wholeMeasure, as: as, asPath: func(as string) string { return to(as, all) }}
-	if !all {
-		out.measure, out.whole = usualMeasure, to(as, true)
+	if all == "" {
+		out.measure, out.whole = usualMeasure, to(as, "1")
 	}
 	return &out
 }
@@ -197,17 +190,9 @@ func (p *gatePage) Missing() string {
 	if !p.Open || !g.Responders.Several() {
 		return ""
 	}
-	accepts := 0
-	for _, v := range g.Votes {
-		if v.Action == opt.Accept {
-			accepts++
-		}
-	}
-	text := fmt.Sprintf("%d of %d have accepted", accepts, g.Responders.Accepts)
-	if who := slices.DeleteFunc(namesIn(g.Responders), g.Voted); len(who) > 0 {
-		text += "; asked and silent: " + strings.Join(who, ", ")
-	}
-	return a2a.Visible(text)
+	accepts := filter(g.Votes, func(v opt.Vote) bool { return v.Action == opt.Accept })
+	text := fmt.Sprintf("%d of %d have accepted", len(accepts), g.Responders.Accepts)
+	return text + listed("; asked and silent: ", each(silentAt(g), nameText))
 }
 
 // A follow says what happens after a decision, "" for what cannot be decided.
@@ -219,7 +204,7 @@ func followOf(v *visit, s gate.ShownInterrupt) follow {
 	if err != nil {
 		return follow{}
 	}
-	p, t := taskAt(found.Objective, keyOfTask(s.TaskID))
+	p, t := taskOf(found.Objective, s.TaskID)
 	if t == nil {
 		return follow{}
 	}
@@ -229,7 +214,7 @@ func followOf(v *visit, s gate.ShownInterrupt) follow {
 	}
 	f := follow{Accept: cmp.Or(next, "no other task waits for it")}
 	if f.Reject = f.Accept; !t.Optional() {
-		f.Reject = "the plan " + nameOfPlan(found.Objective, p.ID) + " fails"
+		f.Reject = "the plan " + quoted(p.Name) + " fails"
 		if next != "" {
 			f.Reject += ", without: " + next
 		}
@@ -248,13 +233,7 @@ const mostNamed = 6
 
 // namesOf returns the names of the tasks of a plan that are chosen, "" for none.
 func namesOf(p *opt.Plan, chosen func(*opt.Task) bool) string {
-	var names []string
-	for _, t := range p.Tasks {
-		if chosen(t) {
-			names = append(names, shorten(a2a.Visible(t.Name), titleLetters))
-		}
-	}
-	return listed("", names)
+	return listed("", each(filter(p.Tasks, chosen), func(t *opt.Task) string { return nameText(t.Name) }))
 }
 
 // showGatePart sends a part of the object of a gate, or of what took its place.

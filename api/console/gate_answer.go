@@ -43,39 +43,31 @@ func (w written) Kept() (texts []string) {
 // answerGate delivers an answer. A form that is sent twice is one answer: the service makes
 // the id of a message without one from its content.
 func answerGate(v *visit) (view, error) {
-	result, fault := sendAnswer(v, v.r.PathValue("gate"), v.field("digest"))
-	if fault == nil {
-		v.badges.Remove(badgeKey(v.call.Caller))
-		return view{Location: answeredPath(v, result)}, nil
-	}
-	if !v.has(call.ReadRuns) {
-		return view{}, fault
-	}
-	s, err := v.gate(v.r.PathValue("gate"))
-	if err != nil {
-		return view{}, fault
-	}
-	out, err := gateView(v, s, sentList(v), written{v.r.PostForm})
-	if err != nil {
-		return view{}, err
-	}
-	p := problemOf(fault)
-	out.Status, out.Problem = p.Status, refusalMessage(v, s, fault, p)
-	return out, fault
+	id := v.r.PathValue("gate")
+	return v.submit(func() (string, error) {
+		result, err := sendAnswer(v, id, v.field("digest"))
+		return answeredPath(v, result), err
+	}, func(f *call.Fault) (view, error) {
+		s, err := v.gate(id)
+		if err != nil {
+			return view{}, err
+		}
+		out, err := gateView(v, s, sentList(v), written{v.r.PostForm})
+		out.Problem = refusalMessage(v, s, f, problemOf(f))
+		return out, err
+	})
 }
 
 // sendAnswer delivers the answer in the form to the gate with an id, whose object has a digest.
-func sendAnswer(v *visit, id, digest string) (result gate.Answered, fault *call.Fault) {
+func sendAnswer(v *visit, id, digest string) (gate.Answered, error) {
 	taskID, _ := opt.TaskOfGate(id)
 	v.call.Answer = &call.Answering{TaskID: taskID, GateID: id}
-	fault = v.cfg.Service.Guard(v.call, func() error {
-		params, err := gateform.Read(v.r.PostForm, id, digest)
-		if err == nil {
-			result, err = v.cfg.Service.Gates.AnswerInterrupt(v.r.Context(), v.call, params)
-		}
-		return err
-	})
-	return result, fault
+	params, err := gateform.Read(v.r.PostForm, id, digest)
+	if err != nil {
+		return gate.Answered{}, err
+	}
+	defer v.badges.Remove(badgeKey(v.call.Caller))
+	return v.cfg.Service.Gates.AnswerInterrupt(v.r.Context(), v.call, params)
 }
 
 // sentList returns the query of the list beside the page whose form was sent, none if it had none.
@@ -87,7 +79,7 @@ func sentList(v *visit) url.Values {
 // answeredPath returns the page to show after an answer: the list with the next gate, or the same
 // gate while the answer is not judged or decides nothing.
 func answeredPath(v *visit, a gate.Answered) string {
-	l := questionsOf(v, sentList(v))
+	l := inboxOf(v, sentList(v))
 	switch action := v.field("action"); {
 	case a.Pending:
 		return l.At(gatePath(a.ID), storedField, a.MessageID)
@@ -109,12 +101,10 @@ func refusalMessage(v *visit, s gate.ShownInterrupt, f *call.Fault, p problem) s
 		return "The object has changed since you opened the page. Nothing was decided. Look at it as it is now, and answer again."
 	case f.Kind == call.InvalidParams:
 		return p.Text + " Nothing was decided. What you wrote is below."
-	case f.Kind == call.Forbidden:
-		return f.Message + ". Nothing was decided."
 	case f.Kind == call.Unsupported && s.Gate.Voted(v.call.Principal):
 		return "You have answered here before. The task waits for others."
-	case f.Kind == call.Unsupported, p.Status == http.StatusConflict:
-		return f.Message + ". Nothing was decided."
+	case p.Status == http.StatusForbidden, p.Status == http.StatusConflict:
+		return p.Text + " Nothing was decided."
 	}
 	return p.Title + ". " + p.Text
 }

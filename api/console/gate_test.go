@@ -11,6 +11,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/api/service/servicetest"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/shown"
 )
@@ -51,24 +52,6 @@ func (b *browser) answer(gate string, p page, fields ...string) page {
 	return b.post("/console/inbox/"+gate, form)
 }
 
-func contains(t *testing.T, what, text string, want ...string) {
-	t.Helper()
-	for _, w := range want {
-		if !strings.Contains(text, w) {
-			t.Errorf("%s: no %q in\n%s", what, w, text)
-		}
-	}
-}
-
-func lacks(t *testing.T, what, text string, not ...string) {
-	t.Helper()
-	for _, w := range not {
-		if strings.Contains(text, w) {
-			t.Errorf("%s: there is %q in\n%s", what, w, text)
-		}
-	}
-}
-
 // Each action decides, and the page shows the decision at once, with its author and its
 // object.
 func TestGate_actions(t *testing.T) {
@@ -87,20 +70,18 @@ func TestGate_actions(t *testing.T) {
 			s.send(t, "acme/carl", "Go")
 			gate, b := s.open(t), s.signedIn(t, "acme/ann")
 			before := b.get("/console/inbox/" + gate)
-			contains(t, "the open gate", before.text, "Publish?", "Read it first.", "The draft", "Asked for by carl", "the task waits, without a deadline")
+			before.wants(t, "Publish?", "Read it first.", "The draft", "Asked for by carl", "the task waits, without a deadline")
 			after := b.answer(gate, before, tc.form...)
 			if after.status != http.StatusOK || after.path != "/console/inbox/"+gate {
 				t.Fatalf("the answer: %d at %s: %s", after.status, after.path, after.text)
 			}
-			contains(t, "the closed gate", after.text, append(tc.want, "As it was decided on", "The draft")...)
-			lacks(t, "the closed gate", after.html, `name="digest"`)
+			after.wants(t, append(tc.want, "As it was decided on", "The draft")...)
+			after.holds(t, `!name="digest"`)
 			v, err := s.world.Journal().Task(t.Context(), "acme", gate[:strings.LastIndexByte(gate, ':')], shown.TaskWant{})
 			if err != nil || v.Decided == nil || v.Decided.Action != tc.action || v.Decided.DecidedBy != "ann" {
 				t.Errorf("decided: %+v, %v", v.Decided, err)
 			}
-			if again := b.answer(gate, before, tc.form...); again.status != http.StatusOK || !strings.Contains(again.text, tc.want[0]) {
-				t.Errorf("the same form again: %d %s", again.status, again.text)
-			}
+			b.answer(gate, before, tc.form...).shows(t, http.StatusOK, tc.want[0])
 		})
 	}
 }
@@ -110,8 +91,7 @@ func TestGate_offers(t *testing.T) {
 	s := begin(t, &opt.Gate{Kind: opt.Approval, Title: "Go on?", Actions: []opt.Action{opt.Accept, opt.Reject}})
 	s.send(t, "acme/carl", "Go")
 	p := s.signedIn(t, "acme/ann").get("/console/inbox/" + s.open(t))
-	contains(t, "the page", p.html, `value="accept"`, `value="reject"`)
-	lacks(t, "the page", p.html, `value="refine"`, `value="edit-accept"`, `value="ask"`, `value="answer"`)
+	p.holds(t, `value="accept"`, `value="reject"`, `!value="refine"`, `!value="edit-accept"`, `!value="ask"`, `!value="answer"`)
 }
 
 // A question stays with the gate, which stays open.
@@ -120,10 +100,8 @@ func TestGate_ask(t *testing.T) {
 	s.send(t, "acme/carl", "Go")
 	gate, b := s.open(t), s.signedIn(t, "acme/ann")
 	p := b.answer(gate, b.get("/console/inbox/"+gate), "action", "ask", "question", "Why <b>now</b>?")
-	contains(t, "the page", p.text, "Said here ann", "Why <b>now</b>?", "Your answer", "decides nothing")
-	if s.open(t) != gate {
-		t.Error("the question has closed the gate")
-	}
+	p.wants(t, "Said here ann", "Why <b>now</b>?", "Your answer", "decides nothing")
+	test.Is(t, "the open gate", gate, s.open(t))
 }
 
 // The page counts the messages of which it does not show all, and leads to a file that has all
@@ -135,16 +113,15 @@ func TestGate_unshown(t *testing.T) {
 	var p page
 	for i := range opt.MostExchanges + 1 {
 		p = b.get("/console/inbox/" + gate)
-		lacks(t, "the page", p.text, "not all is shown")
+		p.wants(t, "!not all is shown")
 		p = b.answer(gate, p, "action", "ask", "question", fmt.Sprintf("Why %d?", i))
 	}
-	lacks(t, "the page", p.text, "Why 0?")
-	contains(t, "the page", p.text, "Messages of which not all is shown here: 1.", "Why 20?")
+	p.wants(t, "!Why 0?", "Messages of which not all is shown here: 1.", "Why 20?")
 	_, rest, _ := strings.Cut(p.html, `id="unshown"`)
 	_, rest, _ = strings.Cut(rest, `href="`)
 	path, _, _ := strings.Cut(rest, `"`)
 	file := b.get(path)
-	contains(t, "the file", file.html, "Why 0?", "Why 20?")
+	file.holds(t, "Why 0?", "Why 20?")
 	if kind := file.header.Get("Content-Disposition"); !safeName.MatchString(kind) {
 		t.Errorf("the file is sent as %q", kind)
 	}
@@ -162,18 +139,16 @@ func TestGate_clarification(t *testing.T) {
 	s.send(t, "acme/carl", "Go")
 	gate, b := s.open(t), s.signedIn(t, "acme/ann")
 	before := b.get("/console/inbox/" + gate)
-	contains(t, "the form", before.html, `<textarea id="answer-0"`, `<input type="number" id="answer-1"`, `min="1" max="9"`, `<option value="rich">rich</option>`,
+	before.holds(t, `<textarea id="answer-0"`, `<input type="number" id="answer-1"`, `min="1" max="9"`, `<option value="rich">rich</option>`,
 		`<input type="radio" name="answer-3" value="false" required>`, "as JSON")
 	answers := []string{"action", "answer", "answer-0", "Sailors", "answer-1", "12", "answer-2", "rich", "answer-3", "false", "answer-4", "[1, 2]"}
 	wrong := b.answer(gate, before, answers...)
-	if wrong.status != http.StatusBadRequest {
-		t.Errorf("a wrong answer: %d", wrong.status)
-	}
-	contains(t, "the refused form", wrong.text, "the answer to n is not valid: it must be at most 9", "Sailors", "[1, 2]")
-	contains(t, "the refused form", wrong.html, `value="12"`, `<option selected value="rich">`, `value="false" required checked>`)
+	test.Is(t, "a wrong answer", http.StatusBadRequest, wrong.status)
+	wrong.wants(t, "the answer to n is not valid: it must be at most 9", "Sailors", "[1, 2]")
+	wrong.holds(t, `value="12"`, `<option selected value="rich">`, `value="false" required checked>`)
 	answers[5] = "3"
 	after := b.answer(gate, wrong, answers...)
-	contains(t, "the closed gate", after.text, "Answered by ann", "For whom? Sailors", "How many? 3", "Which form? rich", "Sure? false", "Which ones? [ 1, 2 ]")
+	after.wants(t, "Answered by ann", "For whom? Sailors", "How many? 3", "Which form? rich", "Sure? false", "Which ones? [ 1, 2 ]")
 }
 
 // Of two people who answer at once, one decides. The other sees who it was and keeps the
@@ -186,12 +161,10 @@ func TestGate_secondAnswer(t *testing.T) {
 	annSaw, bobSaw := ann.get("/console/inbox/"+gate), bob.get("/console/inbox/"+gate)
 	ann.answer(gate, annSaw, "action", "accept")
 	p := bob.answer(gate, bobSaw, "action", "reject", "feedback", "A long reason")
-	if p.status != http.StatusConflict {
-		t.Errorf("the second answer: %d", p.status)
-	}
-	contains(t, "the second answer", p.text, "Accepted by ann: ", "Your answer was not used.", "What you wrote A long reason", "Accepted by ann")
+	test.Is(t, "the second answer", http.StatusConflict, p.status)
+	p.wants(t, "Accepted by ann: ", "Your answer was not used.", "What you wrote A long reason", "Accepted by ann")
 	own := ann.answer(gate, annSaw, "action", "reject", "feedback", "Changed my mind")
-	contains(t, "another answer of the first", own.text, "Accepted by ann: ", "Changed my mind")
+	own.wants(t, "Accepted by ann: ", "Changed my mind")
 }
 
 // The page names the tasks that follow a decision, and shows the steps before now and after it.
@@ -204,10 +177,9 @@ func TestGate_follow(t *testing.T) {
 	})
 	s.send(t, "acme/carl", "Go")
 	gate, b := s.open(t), s.signedIn(t, "acme/ann")
-	contains(t, "the page", b.get("/console/inbox/"+gate).text, "After Accept Publish After Reject the plan “Notes” fails, without: Publish", "asked now")
+	b.get("/console/inbox/"+gate).wants(t, "After Accept Publish After Reject the plan “Notes” fails, without: Publish", "asked now")
 	s.world.Advance(time.Minute)
-	text := b.get("/console/inbox/" + gate).text
-	contains(t, "the page later", text, "asked reminders were sent now", "others may answer, too", "it is rejected")
+	b.get("/console/inbox/"+gate).wants(t, "asked reminders were sent now", "others may answer, too", "it is rejected")
 }
 
 // A gate that expired meanwhile says so.
@@ -218,12 +190,12 @@ func TestGate_expired(t *testing.T) {
 	s.send(t, "acme/carl", "Go")
 	gate, b := s.open(t), s.signedIn(t, "acme/ann")
 	before := b.get("/console/inbox/" + gate)
-	contains(t, "the open gate", before.text, "reminders are sent", "it is rejected")
+	before.wants(t, "reminders are sent", "it is rejected")
 	s.world.Advance(time.Minute)
 	s.world.Advance(time.Hour)
 	p := b.answer(gate, before, "action", "accept", "feedback", "Yes")
-	contains(t, "the late answer", p.text, "Rejected, since no answer came in time: ", "What you wrote Yes")
-	contains(t, "the page", b.get("/console/inbox/"+gate).text, "Rejected, since no answer came in time")
+	p.wants(t, "Rejected, since no answer came in time: ", "What you wrote Yes")
+	b.get("/console/inbox/"+gate).wants(t, "Rejected, since no answer came in time")
 }
 
 // An answer about another object than the gate shows decides nothing.
@@ -232,11 +204,9 @@ func TestGate_otherObject(t *testing.T) {
 	s.send(t, "acme/carl", "Go")
 	gate, b := s.open(t), s.signedIn(t, "acme/ann")
 	p := b.post("/console/inbox/"+gate, url.Values{"digest": {"sha256:00"}, "action": {"refine"}, "feedback": {"Shorter, please"}})
-	contains(t, "the page", p.text, "The object has changed since you opened the page. Nothing was decided.", "Shorter, please")
-	contains(t, "the page", p.html, `id="refine-form" open`)
-	if s.open(t) != gate {
-		t.Error("the answer has closed the gate")
-	}
+	p.wants(t, "The object has changed since you opened the page. Nothing was decided.", "Shorter, please")
+	p.holds(t, `id="refine-form" open`)
+	test.Is(t, "the open gate", gate, s.open(t))
 }
 
 // An answer without a worker is stored, and the page says so. If another one was first in
@@ -249,14 +219,13 @@ func TestGate_pending(t *testing.T) {
 	saw := ann.get("/console/inbox/" + gate)
 	s.world.Sleep()
 	p := ann.answer(gate, saw, "action", "accept")
-	contains(t, "the stored answer", p.text, "Your answer is stored.")
-	lacks(t, "the stored answer", p.html, `value="accept"`)
+	p.wants(t, "Your answer is stored.")
+	p.holds(t, `!value="accept"`)
 	other := bob.answer(gate, saw, "action", "reject", "feedback", "No, since")
 	s.world.Wake()
-	contains(t, "the winner", ann.get("/console/inbox/"+gate+"?"+p.query).text, "Accepted by ann")
-	late := bob.get("/console/inbox/" + gate + "?" + other.query).text
-	contains(t, "the other", late, "Accepted by ann: ", "No, since", "the task did not wait for it")
-	lacks(t, "the winner", ann.get("/console/inbox/"+gate).text, "No, since")
+	ann.get("/console/inbox/"+gate+"?"+p.query).wants(t, "Accepted by ann")
+	bob.get("/console/inbox/"+gate+"?"+other.query).wants(t, "Accepted by ann: ", "No, since", "the task did not wait for it")
+	ann.get("/console/inbox/"+gate).wants(t, "!No, since")
 }
 
 // The page of a stored answer says so only until the answer is judged, also at a gate that
@@ -268,25 +237,24 @@ func TestGate_pendingVote(t *testing.T) {
 	s.send(t, "acme/carl", "Go")
 	gate, ann, bob := s.open(t), s.signedIn(t, "acme/ann"), s.signedIn(t, "acme/bob")
 	saw := ann.get("/console/inbox/" + gate)
-	page := func(of page) string { return ann.get(of.path + "?" + of.query).text }
+	again := func(of page) page { return ann.get(of.path + "?" + of.query) }
 
 	s.world.Sleep()
 	asked := ann.answer(gate, saw, "action", "ask", "question", "Why?")
-	contains(t, "the stored question", page(asked), "Your answer is stored.")
+	again(asked).wants(t, "Your answer is stored.")
 	s.world.Wake()
-	lacks(t, "the question", page(asked), "Your answer is stored.")
+	again(asked).wants(t, "!Your answer is stored.")
 	s.world.Sleep()
 	voted := ann.answer(gate, saw, "action", "accept")
-	contains(t, "the stored vote", page(voted), "Your answer is stored.")
+	again(voted).wants(t, "Your answer is stored.")
 	s.world.Wake()
-	contains(t, "the vote", page(voted), "Votes ann: accept", "You have answered. The task waits for others.")
+	again(voted).wants(t, "Votes ann: accept", "You have answered. The task waits for others.")
 	s.world.Sleep()
 	refused := ann.answer(gate, saw, "action", "accept", "feedback", "Once more")
 	s.world.Wake()
-	contains(t, "the second vote", page(refused), "You have answered. The task waits for others.", "the same person has decided there before")
+	again(refused).wants(t, "You have answered. The task waits for others.", "the same person has decided there before")
 	bob.answer(gate, bob.get("/console/inbox/"+gate), "action", "accept")
-	contains(t, "the vote after the second one", page(voted), "Accepted by bob")
-	lacks(t, "the vote after the second one", page(voted), "was not used")
+	again(voted).wants(t, "Accepted by bob", "!was not used")
 }
 
 // The page shows who may answer, and the votes; after a vote it says that others are
@@ -299,11 +267,11 @@ func TestGate_votes(t *testing.T) {
 	s.send(t, "acme/carl", "Go")
 	gate := s.open(t)
 	ann, bob, carl := s.signedIn(t, "acme/ann"), s.signedIn(t, "acme/bob"), s.signedIn(t, "acme/carl")
-	contains(t, "the page of carl", carl.get("/console/inbox/"+gate).text, "ann, bob, dan, but not who asked for the work; 2 have to accept", "Others answer here.")
+	carl.get("/console/inbox/"+gate).wants(t, "ann, bob, dan, but not who asked for the work; 2 have to accept", "Others answer here.")
 	p := ann.answer(gate, ann.get("/console/inbox/"+gate), "action", "accept")
-	contains(t, "the page of ann", p.text, "Votes ann: accept", "You have answered. The task waits for others.")
-	contains(t, "the page of bob", bob.answer(gate, bob.get("/console/inbox/"+gate), "action", "accept").text, "Accepted by bob", "Other replies", "ann")
-	contains(t, "the inbox of carl", carl.get("/console/inbox").text, "Nothing waits for you.")
+	p.wants(t, "Votes ann: accept", "You have answered. The task waits for others.")
+	bob.answer(gate, bob.get("/console/inbox/"+gate), "action", "accept").wants(t, "Accepted by bob", "Other replies", "ann")
+	carl.get("/console/inbox").wants(t, "Nothing waits for you.")
 }
 
 // A caller who may only read sees the gate and no form, and cannot send one.
@@ -312,15 +280,11 @@ func TestGate_readOnly(t *testing.T) {
 	s.send(t, "acme/carl", "Go")
 	gate, b := s.open(t), s.signedIn(t, "acme/rita runs:read")
 	p := b.get("/console/inbox/" + gate)
-	contains(t, "the page", p.text, "The draft", "lacks the scope approvals:respond")
-	lacks(t, "the page", p.html, `value="accept"`, "(1)")
-	contains(t, "the inbox", b.get("/console/inbox").text, "Publish?")
-	if p := b.post("/console/inbox/"+gate, url.Values{"action": {"accept"}}); p.status != http.StatusForbidden {
-		t.Errorf("an answer: %d %s", p.status, p.text)
-	}
-	if s.open(t) != gate {
-		t.Error("the gate was closed")
-	}
+	p.wants(t, "The draft", "lacks the scope approvals:respond")
+	p.holds(t, `!value="accept"`, "!(1)")
+	b.get("/console/inbox").wants(t, "Publish?")
+	b.post("/console/inbox/"+gate, url.Values{"action": {"accept"}}).shows(t, http.StatusForbidden)
+	test.Is(t, "the open gate", gate, s.open(t))
 }
 
 func TestGate_otherTenant(t *testing.T) {
@@ -328,13 +292,9 @@ func TestGate_otherTenant(t *testing.T) {
 	s.send(t, "acme/carl", "Go")
 	gate, b := s.open(t), s.signedIn(t, "umbrella/eve")
 	for _, p := range []page{b.get("/console/inbox/" + gate), b.get("/console/inbox/" + gate + "/parts/1"), b.post("/console/inbox/"+gate, url.Values{"action": {"accept"}}), b.get("/console/inbox/nothing:1")} {
-		if p.status != http.StatusNotFound || strings.Contains(p.text, "draft") {
-			t.Errorf("%d %s", p.status, p.text)
-		}
+		p.shows(t, http.StatusNotFound, "!draft")
 	}
-	if s.open(t) != gate {
-		t.Error("the gate was closed")
-	}
+	test.Is(t, "the open gate", gate, s.open(t))
 }
 
 // An object that comes back after it was sent back is compared with the former one.
@@ -345,10 +305,10 @@ func TestGate_refined(t *testing.T) {
 	b.answer(gate, b.get("/console/inbox/"+gate), "action", "refine", "feedback", "It is on Tuesday")
 	s.world.Gate(gate[:strings.LastIndexByte(gate, ':')], *approval(a2a.TextPart("Dear all,\nthe fair is on Tuesday.\nBring your own cups.\nBring friends.\nYours")))
 	p := b.get("/console/inbox/" + s.open(t))
-	contains(t, "the page", p.text, "Publish? (2nd time)", "It was sent back once before.", "Sent back by ann It is on Tuesday", "Changes since then")
-	contains(t, "the comparison", p.html, `<div class="removed"><span class="sign" aria-hidden="true">−</span><span class="unseen">removed: </span><span>the fair is on </span><mark>Monday</mark><span>.</span></div>`,
+	p.wants(t, "Publish? (2nd time)", "It was sent back once before.", "Sent back by ann It is on Tuesday", "Changes since then")
+	p.holds(t, `<div class="removed"><span class="sign" aria-hidden="true">−</span><span class="unseen">removed: </span><span>the fair is on </span><mark>Monday</mark><span>.</span></div>`,
 		`<span>the fair is on </span><mark>Tuesday</mark><span>.</span></div>`, `<span>Bring friends.</span></div>`, `<div class="same"><span class="sign" aria-hidden="true"> </span><span>Dear all,</span></div>`)
-	contains(t, "the first gate", b.get("/console/inbox/"+gate).text, "Sent back to be made better by ann", "the fair is on Monday.", "The task waits again")
+	b.get("/console/inbox/"+gate).wants(t, "Sent back to be made better by ann", "the fair is on Monday.", "The task waits again")
 }
 
 // A gate of a fork has a line with who has decided about the same object in the original.

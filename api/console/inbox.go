@@ -2,12 +2,14 @@ package console
 
 import (
 	"cmp"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"time"
 
+	"longhaul/a2a"
 	"longhaul/api/call"
 	"longhaul/api/gate"
 	"longhaul/api/gateform"
@@ -25,10 +27,11 @@ const inboxRefresh = 5
 // An inbox is the data of the page with open gates: their list, and beside it one of them or
 // several that are decided together.
 type inbox struct {
-	questions
-	Groups [][]gateCard // those that the same task of the same planner has opened stand together
+	listing
+	Groups [][]shown.Interrupt // those that the same task of the same planner has opened stand together
 	Total  int
-	Next   string // path of the next page, "" for none
+	Next   string // token of the next page, "" for none
+	now    time.Time
 
 	Gate     *gatePage // nil for none
 	Together *together // likewise
@@ -40,77 +43,53 @@ type inbox struct {
 	Proposals []standing.Proposal // what answers of the caller propose
 }
 
-// A gateCard is an open gate in the inbox.
-type gateCard struct {
-	shown.Interrupt
-	Gone   int    // percent of the time until it is due that is over
-	Ending string // what happens then
-	Late   bool   // it is due within the hour
-}
-
-// ID returns the id of the gate.
-func (c gateCard) ID() string { return c.Gate.ID }
-
-// alike returns a text that is the same for gates of the same task of the same planner.
-func (c gateCard) alike() string {
-	return c.Planner + "\x00" + cmp.Or(c.TaskName, c.TaskID) + "\x00" + string(c.Gate.Kind)
-}
-
 // mostSearched is the longest text to search for.
 const mostSearched = 200
 
-// A questions is what a list of gates shows.
-type questions struct{ listing }
-
-// questionsOf returns the list of gates in a query.
-func questionsOf(v *visit, q url.Values) questions {
+// inboxOf returns the inbox with the list of gates in a query, which was not read yet.
+func inboxOf(v *visit, q url.Values) inbox {
 	l := newListing(q, "objective", "context", "page").with("text", shorten(q.Get("text"), mostSearched))
 	if !v.has(call.RespondApprovals) || q.Get("show") == "all" {
 		l = l.with("show", "all")
 	}
-	return questions{l}
+	return inbox{listing: l, now: v.cfg.Now()}
 }
 
 // Mine reports whether the list has only gates that wait for the caller.
-func (l questions) Mine() bool { return !l.Has("show") }
+func (in inbox) Mine() bool { return !in.Has("show") }
 
-// Path returns the address of the list alone.
-func (l questions) Path() string { return l.At(inboxPath) }
-
-// On returns the address of a page of the list, by its token, for show.
-func (l questions) On(page, show string) string {
-	return l.with("page", page, "show", show).At(inboxPath)
+// To returns the address of a page of the list, by its token, for show.
+func (in inbox) To(page, show string) string {
+	return in.with("page", page, "show", show).At(inboxPath)
 }
 
-// Filtered reports whether l leaves out gates that a search does not find.
-func (l questions) Filtered() bool { return l.Has("text") || l.Has("objective") || l.Has("context") }
+// Filtered reports whether the list leaves out gates that a search does not find.
+func (in inbox) Filtered() bool { return in.Has("text") || in.Has("objective") || in.Has("context") }
 
-// readInbox reads the list of the inbox: the nearest deadline first, then the longest wait. A group stands where the
-// first of its gates does.
-func readInbox(v *visit, l questions) (inbox, error) {
-	in := inbox{questions: l}
+// read reads the list: the nearest deadline first, then the longest wait. A group stands where the first of its gates
+// does.
+func (in *inbox) read(v *visit) error {
 	page, err := v.cfg.Service.Gates.ListInterrupts(v.r.Context(), v.call, gate.InterruptListParams{
-		Filter: shown.InterruptFilter{Urgent: true, Text: l.Get("text"), ObjectiveID: l.Get("objective"), ContextID: l.Get("context"), Limit: inboxSize},
-		Mine:   l.Mine(), PageToken: l.Get("page"),
+		Filter: shown.InterruptFilter{Urgent: true, Text: in.Get("text"), ObjectiveID: in.Get("objective"), ContextID: in.Get("context"), Limit: inboxSize},
+		Mine:   in.Mine(), PageToken: in.Get("page"),
 	})
+	alike := func(i shown.Interrupt) string {
+		return i.Planner + "\x00" + cmp.Or(i.TaskName, i.TaskID) + "\x00" + string(i.Gate.Kind)
+	}
 	for _, i := range page.Interrupts {
-		c := cardOf(i, v.cfg.Now())
-		at := slices.IndexFunc(in.Groups, func(g []gateCard) bool { return g[0].alike() == c.alike() })
+		at := slices.IndexFunc(in.Groups, func(g []shown.Interrupt) bool { return alike(g[0]) == alike(i) })
 		if at < 0 {
 			at, in.Groups = len(in.Groups), append(in.Groups, nil)
 		}
-		in.Groups[at] = append(in.Groups[at], c)
+		in.Groups[at] = append(in.Groups[at], i)
 	}
-	in.Total = page.Total
-	if page.Next != "" {
-		in.Next = l.On(page.Next, l.Get("show"))
-	}
-	if err != nil || !l.Mine() {
-		return in, err
+	in.Total, in.Next = page.Total, page.Next
+	if err != nil || !in.Mine() {
+		return err
 	}
 	list, err := v.cfg.Service.Standing.List(v.r.Context(), v.call, struct{}{})
 	in.Proposals = list.Proposals
-	return in, err
+	return err
 }
 
 // showInbox shows the list, and beside it the gates of the query that are to be decided
@@ -118,8 +97,8 @@ func readInbox(v *visit, l questions) (inbox, error) {
 // again names the gate that it shows, so that no other one takes its place under the mouse.
 func showInbox(v *visit) (view, error) {
 	q := v.r.URL.Query()
-	in, err := readInbox(v, questionsOf(v, q))
-	if err != nil {
+	in := inboxOf(v, q)
+	if err := in.read(v); err != nil {
 		return view{}, err
 	}
 	if q.Has("done") {
@@ -130,7 +109,7 @@ func showInbox(v *visit) (view, error) {
 	}
 	id := cmp.Or(q.Get("open"), q.Get("beside"))
 	if len(in.Groups) > 0 {
-		id = cmp.Or(id, in.Groups[0][0].ID())
+		id = cmp.Or(id, in.Groups[0][0].Gate.ID)
 	}
 	s, err := v.gate(id)
 	if call.Is(err, call.NotFound) { // there is none, or it was removed meanwhile
@@ -140,7 +119,7 @@ func showInbox(v *visit) (view, error) {
 		return view{}, err
 	}
 	in.Chosen = q.Get("open") != ""
-	out := besideList(v, in, s, written{})
+	out := in.beside(v, s, written{})
 	out.Title = "Inbox"
 	return out, nil
 }
@@ -150,10 +129,9 @@ func (in inbox) view(title string) view {
 	return view{Template: "inbox", Title: title, Refresh: inboxRefresh, Data: in}
 }
 
-// after returns the id of the card after one, or of the one before the last; "" if there is no
-// other.
-func (in inbox) after(id string) string {
-	ids := each(slices.Concat(in.Groups...), gateCard.ID)
+// After returns the id of the gate after one, or of the one before the last; "" if there is no other.
+func (in inbox) After(id string) string {
+	ids := each(slices.Concat(in.Groups...), func(i shown.Interrupt) string { return i.Gate.ID })
 	switch at := slices.Index(ids, id); {
 	case at+1 < len(ids):
 		return ids[at+1]
@@ -164,13 +142,13 @@ func (in inbox) after(id string) string {
 }
 
 // Beside returns the address of the page that decides all approvals of a group together, "" if that is impossible.
-func (in inbox) Beside(group []gateCard) string {
+func (in inbox) Beside(group []shown.Interrupt) string {
 	if len(group) == 1 || !in.Mine() || group[0].Gate.Kind != opt.Approval {
 		return ""
 	}
 	var with []string
 	for _, c := range group {
-		with = append(with, "with", c.ID())
+		with = append(with, "with", c.Gate.ID)
 	}
 	return in.At(inboxPath, with...)
 }
@@ -182,19 +160,25 @@ func (in inbox) Picked(id string) bool {
 	return in.Together != nil && slices.Contains(in.Together.ids, id)
 }
 
-// cardOf returns an open gate as the inbox shows it.
-func cardOf(i shown.Interrupt, now time.Time) gateCard {
-	c := gateCard{Interrupt: i}
-	if due := i.Gate.ExpiresAt; !due.IsZero() {
-		ahead := gateform.Ahead(&i.Gate)
-		c.Ending = ahead[len(ahead)-1].What
-		left := due.Millis() - now.UnixMilli()
-		c.Late = left < time.Hour.Milliseconds()
-		if all := due.Millis() - i.Gate.RequestedAt.Millis(); all > 0 {
-			c.Gone = int(100 - min(100, max(0, 100*left/all)))
-		}
+// A deadline is what happens at an open gate without an answer, and when.
+type deadline struct {
+	At     a2a.Time
+	Ending string
+	Gone   int  // percent of the time until then that is over
+	Late   bool // it is within the hour
+}
+
+// Due returns the deadline of a gate, the zero value for none.
+func (in inbox) Due(g opt.Gate) (d deadline) {
+	if g.ExpiresAt.IsZero() {
+		return d
 	}
-	return c
+	ahead, left := gateform.Ahead(&g), g.ExpiresAt.Millis()-in.now.UnixMilli()
+	d = deadline{At: g.ExpiresAt, Ending: ahead[len(ahead)-1].What, Late: left < time.Hour.Milliseconds()}
+	if all := g.ExpiresAt.Millis() - g.RequestedAt.Millis(); all > 0 {
+		d.Gone = int(100 - min(100, max(0, 100*left/all)))
+	}
+	return d
 }
 
 // addDecided adds the gate to which the caller has sent an answer, if it is known, and how many alike were answered
@@ -222,7 +206,7 @@ type together struct {
 
 // A togetherGate is one of those gates.
 type togetherGate struct {
-	gateCard
+	shown.Interrupt
 	Object parts
 }
 
@@ -244,7 +228,7 @@ func decidedTogether(v *visit, in inbox, ids []string, w written) (view, error) 
 		show := viewerOf(v, path)
 		show.bytes = mostTogether / len(ids)
 		object := show.parts("with-"+strconv.Itoa(len(t.Gates))+"-", g.Object, fileIn(path, "parts"))
-		t.Gates = append(t.Gates, togetherGate{cardOf(s.Interrupt, v.cfg.Now()), object})
+		t.Gates = append(t.Gates, togetherGate{s.Interrupt, object})
 	}
 	in.Together, in.Chosen = t, true
 	out := in.view("Decide together")
@@ -263,27 +247,27 @@ func decideTogether(v *visit) (view, error) {
 	if len(ids) == 0 || len(ids) > inboxSize || len(ids) != len(digests) || action != opt.Accept && action != opt.Reject {
 		return view{}, call.Invalid(call.Violation{Field: "with", Description: "names no questions that can be decided together"})
 	}
+	in := inboxOf(v, sentList(v))
 	var refused []string
-	why := ""
-	for i, id := range ids {
-		if _, fault := sendAnswer(v, id, digests[i]); fault != nil {
-			refused, why = append(refused, id), problemOf(fault).Text
+	return v.submit(func() (string, error) {
+		var last error
+		for i, id := range ids {
+			answer := func() error {
+				_, err := sendAnswer(v, id, digests[i])
+				return err
+			}
+			if fault := v.cfg.Service.Guard(v.call, answer); fault != nil {
+				refused, last = append(refused, id), fault
+			}
 		}
-	}
-	v.badges.Remove(badgeKey(v.call.Caller))
-	l := questionsOf(v, sentList(v))
-	if len(refused) == 0 {
-		return view{Location: l.At(inboxPath, "done", ids[0], "more", strconv.Itoa(len(ids)-1))}, nil
-	}
-	if !v.has(call.ReadRuns) {
-		return problem{http.StatusConflict, "Not all were decided", why}.view(), nil
-	}
-	in, err := readInbox(v, l)
-	if err != nil {
-		return view{}, err
-	}
-	out, err := decidedTogether(v, in, refused, written{v.r.PostForm})
-	out.Status = http.StatusConflict
-	out.Problem = strconv.Itoa(len(ids)-len(refused)) + " of " + strconv.Itoa(len(ids)) + " were decided. Look at the others. " + why
-	return out, err
+		return in.At(inboxPath, "done", ids[0], "more", strconv.Itoa(len(ids)-1)), last
+	}, func(f *call.Fault) (view, error) {
+		if err := in.read(v); err != nil {
+			return view{}, err
+		}
+		out, err := decidedTogether(v, in, refused, written{v.r.PostForm})
+		out.Status = http.StatusConflict
+		out.Problem = fmt.Sprintf("%d of %d were decided. Look at the others. %s", len(ids)-len(refused), len(ids), problemOf(f).Text)
+		return out, err
+	})
 }

@@ -12,6 +12,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/api/service/servicetest"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -60,8 +61,8 @@ func TestInbox(t *testing.T) {
 	}
 	ann := s.signedIn(t, "acme/ann")
 	mine := ann.get("/console/inbox")
-	contains(t, "the page", mine.html, "<title>(4) Inbox", `<span class="count">4<`)
-	contains(t, "the page", mine.text, "4 waiting", "it is accepted")
+	mine.holds(t, "<title>(4) Inbox", `<span class="count">4<`)
+	mine.wants(t, "4 waiting", "it is accepted")
 	for path, want := range map[string][]string{
 		"/console/inbox":                                          {"Soon", "Later", "Oldest", "Newest"},
 		"/console/inbox?show=all":                                 {"Soon", "Later", "Oldest", "For bob", "Newest"},
@@ -75,8 +76,8 @@ func TestInbox(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", path, diff)
 		}
 	}
-	contains(t, "the inbox of bob", s.signedIn(t, "acme/bob").get("/console/inbox").text, "5 waiting")
-	contains(t, "the inbox of another tenant", s.signedIn(t, "umbrella/eve").get("/console/inbox").text, "Nothing waits for you.")
+	s.signedIn(t, "acme/bob").get("/console/inbox").wants(t, "5 waiting")
+	s.signedIn(t, "umbrella/eve").get("/console/inbox").wants(t, "Nothing waits for you.")
 }
 
 // A page of the inbox leads to the next one, until all were shown once.
@@ -128,35 +129,29 @@ func TestInbox_together(t *testing.T) {
 	}
 	b := s.signedIn(t, "acme/ann")
 	list := b.get("/console/inbox")
-	contains(t, "the list", list.text, "Approve 3 Decide together", "The draft")
+	list.wants(t, "Approve 3 Decide together", "The draft")
 	link := regexp.MustCompile(`href="([^"]*)" data-together`).FindStringSubmatch(list.html)
 	if link == nil {
 		t.Fatalf("no link in %s", list.html)
 	}
 	p := b.get(html.UnescapeString(link[1]))
-	contains(t, "the page", p.text, "3 questions at once", "The draft", "Accept all 3", "Reject all 3")
+	p.wants(t, "3 questions at once", "The draft", "Accept all 3", "Reject all 3")
 	form := func(p page) url.Values {
 		return url.Values{"action": {"accept"}, "feedback": {"Fine"}, "list": {""}, "with": hidden(p, "with"), "digest": hidden(p, "digest")}
 	}
 	sent := form(p)
 	sent["digest"][1] = "sha256:00"
 	p = b.post("/console/inbox", sent)
-	if p.status != http.StatusConflict || s.open(t) != sent["with"][1] {
-		t.Errorf("with the digest of another object: %d, %s is open", p.status, s.open(t))
-	}
-	contains(t, "the page of the others", p.text, "2 of 3 were decided", "1 question at once", "The draft")
-	contains(t, "a decision", b.get("/console/inbox/"+sent["with"][2]).text, "Accepted by ann", "Fine")
+	p.shows(t, http.StatusConflict)
+	test.Is(t, "the open gate", sent["with"][1], s.open(t))
+	p.wants(t, "2 of 3 were decided", "1 question at once", "The draft")
+	b.get("/console/inbox/"+sent["with"][2]).wants(t, "Accepted by ann", "Fine")
 	p = b.post("/console/inbox", form(p))
-	if p.status != http.StatusOK || p.path != "/console/inbox" {
-		t.Errorf("the rest: %d at %s", p.status, p.path)
-	}
-	contains(t, "the empty inbox", p.text, "Accepted by ann : Publish?", "Nothing waits for you.")
-	for name, form := range map[string]url.Values{
-		"no questions": {"action": {"accept"}}, "no digest": {"action": {"accept"}, "with": {"x:1"}}, "another action": {"action": {"refine"}, "with": {"x:1"}, "digest": {""}},
-	} {
-		if p := b.post("/console/inbox", form); p.status != http.StatusBadRequest {
-			t.Errorf("%s: %d", name, p.status)
-		}
+	p.shows(t, http.StatusOK)
+	test.Is(t, "the page", "/console/inbox", p.path)
+	p.wants(t, "Accepted by ann : Publish?", "Nothing waits for you.")
+	for _, form := range []url.Values{{"action": {"accept"}}, {"action": {"accept"}, "with": {"x:1"}}, {"action": {"refine"}, "with": {"x:1"}, "digest": {""}}} {
+		b.post("/console/inbox", form).shows(t, http.StatusBadRequest)
 	}
 }
 
@@ -175,12 +170,12 @@ func TestInbox_next(t *testing.T) {
 		}
 		before := p
 		p = b.answer(hidden(p, "interrupt")[0], p, "action", "accept", "list", hidden(p, "list")[0], "after", hidden(p, "after")[0])
-		contains(t, "the page", p.text, want)
+		p.wants(t, want)
 		if q, _ := url.ParseQuery(p.query); p.path != "/console/inbox" || q.Get("text") != "approve" {
 			t.Errorf("the page is %s?%s", p.path, p.query)
 		}
 		again := b.get("/console/inbox?beside=" + url.QueryEscape(hidden(before, "interrupt")[0]))
-		contains(t, "a page that is fetched again", again.text, "Accepted by ann", "As it was decided on")
-		lacks(t, "a page that is fetched again", again.html, `name="digest"`)
+		again.wants(t, "Accepted by ann", "As it was decided on")
+		again.holds(t, `!name="digest"`)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -18,20 +19,20 @@ func TestState_sameEverywhere(t *testing.T) {
 	check := func(word, kind string) {
 		t.Helper()
 		badge := fmt.Sprintf(`<span class="state %s">%s</span>`, kind, word)
-		contains(t, "the list", b.get("/console/objectives").html, badge)
-		contains(t, "the page", b.get(page).html, `<p class="why">`+badge)
+		b.get("/console/objectives").holds(t, badge)
+		b.get(page).holds(t, `<p class="why">`+badge)
 	}
 	drawn := func(word, kind string) {
 		t.Helper()
 		check(word, kind)
-		contains(t, "the drawing", b.get(page+"?view=graph").html, fmt.Sprintf(`<title>P: %s</title>`, word), `#i-`+kind+`"`)
+		b.get(page+"?view=graph").holds(t, fmt.Sprintf(`<title>P: %s</title>`, word), `#i-`+kind+`"`)
 	}
 	drawn("working", "working")
 	s.world.Gate(task(id, 1, 0), opt.Gate{Kind: opt.Approval, Title: "Go on?", Actions: []opt.Action{opt.Accept}})
 	drawn("waiting", "waiting")
 	all := b.get(page + "/timeline")
 	all.wants(t, "The objective is waiting for an answer", "Plan “P” is waiting for an answer", "!blocked")
-	contains(t, "the timeline", all.html, `<span class="state waiting" aria-hidden="true"></span> <bdi>The objective is waiting`)
+	all.holds(t, `<span class="state waiting" aria-hidden="true"></span> <bdi>The objective is waiting`)
 	b.press(page, "change", "pause")
 	check("paused", "pending")
 }
@@ -51,9 +52,7 @@ func TestStyles_ownClasses(t *testing.T) {
 	of := map[string]string{}
 	for _, sheet := range sheets {
 		text, err := os.ReadFile(sheet)
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		for _, rule := range selectors.FindAllStringSubmatch(string(text), -1) {
 			for class := range strings.SplitSeq(rule[1], ",") {
 				class = strings.TrimSpace(class)

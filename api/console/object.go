@@ -5,6 +5,7 @@ import (
 	"mime"
 	"net/http"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -94,13 +95,13 @@ func (v *viewer) object(p a2a.Part, most int) object {
 	switch {
 	case p.Ref != nil:
 		o.About = join(o.About, sizeText(p.Ref.Size))
-		if p.Ref.Member == "raw" && isImage(mediaType(p)) {
+		if p.Ref.Member == "raw" && slices.Contains(images, mediaType(p)) {
 			o.Image = "image"
 		}
 		return o
 	case p.Raw != nil:
 		o.About = join(o.About, sizeText(len(p.Raw)))
-		if isImage(http.DetectContentType(p.Raw)) {
+		if slices.Contains(images, http.DetectContentType(p.Raw)) {
 			o.Image = "image"
 		}
 		return o
@@ -176,24 +177,12 @@ func (v *viewer) kind(p a2a.Part) string {
 }
 
 // join joins two parts of a text. The first may be empty.
-func join(a, b string) string {
-	if a == "" {
-		return b
-	}
-	return a + ", " + b
-}
+func join(a, b string) string { return strings.TrimPrefix(a+", "+b, ", ") }
 
 func mediaType(p a2a.Part) string {
 	kind, _, _ := mime.ParseMediaType(p.MediaType)
 	return kind
 }
 
-// isImage reports whether pages show content of a type as an image. An SVG image is not
-// shown: it may have scripts.
-func isImage(mediaType string) bool {
-	switch mediaType {
-	case "image/png", "image/jpeg", "image/gif", "image/webp":
-		return true
-	}
-	return false
-}
+// images are the types of content that pages show as an image. An SVG image is not shown: it may have scripts.
+var images = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}

@@ -77,7 +77,7 @@ func TestObject_hostile(t *testing.T) {
 		}
 	}
 	p := b.get("/console/inbox/" + gate)
-	contains(t, "the page", p.html, "<h3>Title</h3>", `<a href="https://ok.example/x" rel="noreferrer noopener">d</a>`, `<a href="https://spy.example/p.png" rel="noreferrer noopener">Image: pixel</a>`, "‹U+202E›",
+	p.holds(t, "<h3>Title</h3>", `<a href="https://ok.example/x" rel="noreferrer noopener">d</a>`, `<a href="https://spy.example/p.png" rel="noreferrer noopener">Image: pixel</a>`, "‹U+202E›",
 		"<pre><code>&lt;script&gt;alert(1)&lt;/script&gt;", `&lt;b style=&quot;color:red&quot;&gt;b&lt;/b&gt;`, "&lt;!-- comment --&gt;", "&lt;svg onload=alert(1)&gt;")
 	for n, want := range map[string][2]string{"3": {"application/octet-stream", "attachment; filename=gnp.svg"}, "4": {"application/octet-stream", "attachment; "}, "1": {"text/plain; charset=utf-8", "attachment; "}} {
 		h := b.get("/console/inbox/" + gate + "/parts/" + n).header
@@ -86,9 +86,7 @@ func TestObject_hostile(t *testing.T) {
 		}
 	}
 	for _, n := range []string{"7", "-1", "x"} {
-		if p := b.get("/console/inbox/" + gate + "/parts/" + n); p.status != http.StatusNotFound {
-			t.Errorf("part %s: %d", n, p.status)
-		}
+		b.get("/console/inbox/"+gate+"/parts/"+n).shows(t, http.StatusNotFound)
 	}
 }
 
@@ -98,7 +96,7 @@ func TestObject_addressesInMarkdown(t *testing.T) {
 	s := begin(t, approval(text(source, "text/markdown", "")))
 	s.send(t, "acme/carl", "Go")
 	p := s.signedIn(t, "acme/ann").get("/console/inbox/" + s.open(t))
-	contains(t, "the page", p.html, `href="https://a.example/?x=1&amp;y=2" rel="noreferrer noopener">a</a>`, `href="https://b.example/a_b(c" rel="noreferrer noopener">b</a>`,
+	p.holds(t, `href="https://a.example/?x=1&amp;y=2" rel="noreferrer noopener">a</a>`, `href="https://b.example/a_b(c" rel="noreferrer noopener">b</a>`,
 		`href="https://c.example/" rel="noreferrer noopener">c</a>`, `href="https://d.example/?x=1&amp;y" rel="noreferrer noopener">Image: d</a>`, "e (javascript:alert(1))")
 }
 
@@ -109,7 +107,7 @@ func TestObject_images(t *testing.T) {
 	gate, b := s.open(t), s.signedIn(t, "acme/ann")
 	p := b.get("/console/inbox/" + gate)
 	path := "/console/inbox/" + strings.ReplaceAll(gate, ":", "%3A") + "/parts/0"
-	contains(t, "the page", strings.ReplaceAll(p.html, ":1/parts", "%3A1/parts"), `<img src="`+path+`" alt="Image dot.png"`)
+	page{html: strings.ReplaceAll(p.html, ":1/parts", "%3A1/parts")}.holds(t, `<img src="`+path+`" alt="Image dot.png"`)
 	if n := strings.Count(p.html, "<img"); n != 1 {
 		t.Errorf("%d images, want 1", n)
 	}
@@ -134,7 +132,7 @@ func TestObject_ways(t *testing.T) {
 		"?all=1&as=markdown": {at("?all=1&amp;as=text")},
 		"?as=other":          {at("?all=1"), at("?as=markdown")},
 	} {
-		contains(t, "the page "+query, strings.ReplaceAll(b.get(path+query).html, ":1?", "%3A1?"), want...)
+		page{path: query, html: strings.ReplaceAll(b.get(path+query).html, ":1?", "%3A1?")}.holds(t, want...)
 	}
 }
 
@@ -157,7 +155,7 @@ func TestObject_large(t *testing.T) {
 	if len(p.html) > 300<<10 {
 		t.Errorf("the page has %d bytes", len(p.html))
 	}
-	contains(t, "the page", p.text, "Show all", "Download", "the first 16 KiB of 1.0 MiB are shown")
+	p.wants(t, "Show all", "Download", "the first 16 KiB of 1.0 MiB are shown")
 	if whole := b.get("/console/inbox/" + gate + "?all=1"); len(whole.html) < 200<<10 || len(whole.html) > 1<<20 {
 		t.Errorf("the page with all of it has %d bytes", len(whole.html))
 	}
@@ -189,11 +187,11 @@ func TestObject_forms(t *testing.T) {
 	s.send(t, "acme/carl", "Go")
 	gate, b := s.open(t), s.signedIn(t, "acme/ann")
 	p := b.get("/console/inbox/" + gate)
-	contains(t, "the tree", p.html, `<ul><li><strong>to</strong><span>Yard</span></li><li><details open><summary><strong>lines</strong></summary><ul><li><details open><summary><strong>1</strong></summary><ul><li><strong>amount</strong><code>12.50</code></li><li><strong>paid</strong><code>false</code></li></ul></details></li></ul></details></li><li><strong>none</strong><i>none</i></li><li><strong>note</strong><code>null</code></li></ul>`)
-	contains(t, "the table", p.html, `<tr><th scope="col">name</th><th scope="col">pieces</th></tr>`, "<tr><td>Cups, blue</td><td>12</td></tr>")
-	contains(t, "what is no table", p.html, "name,pieces\n&#34;Cups</pre>")
-	contains(t, "the list", p.text, "to Yard")
-	contains(t, "the source", b.get("/console/inbox/"+gate+"?as=text").html, "&#34;amount&#34;: 12.50", "name,pieces\n&#34;Cups, blue&#34;,12")
+	p.holds(t, `<ul><li><strong>to</strong><span>Yard</span></li><li><details open><summary><strong>lines</strong></summary><ul><li><details open><summary><strong>1</strong></summary><ul><li><strong>amount</strong><code>12.50</code></li><li><strong>paid</strong><code>false</code></li></ul></details></li></ul></details></li><li><strong>none</strong><i>none</i></li><li><strong>note</strong><code>null</code></li></ul>`)
+	p.holds(t, `<tr><th scope="col">name</th><th scope="col">pieces</th></tr>`, "<tr><td>Cups, blue</td><td>12</td></tr>")
+	p.holds(t, "name,pieces\n&#34;Cups</pre>")
+	p.wants(t, "to Yard")
+	b.get("/console/inbox/"+gate+"?as=text").holds(t, "&#34;amount&#34;: 12.50", "name,pieces\n&#34;Cups, blue&#34;,12")
 	if n := strings.Count(p.html, `class="json"`); n != 1 {
 		t.Errorf("there are %d trees", n)
 	}

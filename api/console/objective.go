@@ -21,8 +21,8 @@ const (
 // the address selects, a task, a plan or the objective as a whole.
 type objectivePage struct {
 	*opt.Objective
+	Title    string // the name of what the address selects
 	Spot     spot
-	Look     shown.Look
 	Why      why
 	Spent    string // how long it has taken, and how much of it people were waited for
 	Skill    string // "" for none
@@ -56,7 +56,7 @@ func (p objectivePage) MayDraft() bool { return p.Forms["add-plan"] != nil && !p
 
 // showObjective shows an objective.
 func showObjective(v *visit) (view, error) {
-	if to := pageOf(v.r.PathValue("id")); to != "" {
+	if to := pageOf(v.r.PathValue("id")); to != "" && to != objectivePath(v.r.PathValue("id")) {
 		return view{Location: to}, nil
 	}
 	at := spotOf(v.r)
@@ -89,7 +89,7 @@ func objectiveView(v *visit, at spot, refused *change) (view, error) {
 		return view{}, err
 	}
 	now := a2a.At(v.cfg.Now())
-	p := objectivePage{Objective: o, Spot: at, Look: shown.LookOf(o), Spent: spentText(&course, now), Links: linksOf(root.Metadata)}
+	p := objectivePage{Objective: o, Spot: at, Title: a2a.Visible(o.Name), Spent: spentText(&course, now), Links: linksOf(root.Metadata)}
 	p.Schedule, _ = o.Metadata.String(opt.KeySchedule)
 	p.Skill, _ = o.Metadata.String(opt.KeySkill)
 	var of opt.ForkOf
@@ -105,7 +105,7 @@ func objectiveView(v *visit, at spot, refused *change) (view, error) {
 	if err := addPictures(&p, forms, root, &course, now); err != nil {
 		return view{}, err
 	}
-	return addResult(v, view{Template: "objective", Title: titleOfPage(&p), Data: p, Refresh: refreshEvery, Events: eventsOf(o)}, refused), nil
+	return addResult(v, view{Template: "objective", Title: p.Title, Data: p, Refresh: refreshEvery, Events: eventsOf(o)}, refused), nil
 }
 
 // addPictures adds the view that was chosen, and the panel beside it.
@@ -115,38 +115,29 @@ func addPictures(p *objectivePage, f forms, root read.Task, course *shown.Course
 		p.Tree, p.Draft, err = draftPanelOf(f, p.Spot)
 		return err
 	case p.Spot.Graph():
-		p.Tree = treeOf(p.Objective, p.Spot, nil)
+		p.Tree = treeOf(p.Objective, p.Spot.To, nil)
 	default:
 		p.Picture = pictureOf(p.Objective, course, p.Spot, now)
 	}
 	return addPanel(p, f, root, course)
 }
 
-// titleOfPage returns the name of the selected task or plan, or of the objective.
-func titleOfPage(p *objectivePage) string {
-	switch {
-	case p.Task != nil:
-		return a2a.Visible(p.Task.Name)
-	case p.Plan != nil:
-		return a2a.Visible(p.Plan.Name)
-	}
-	return a2a.Visible(p.Name)
-}
-
 // addPanel adds the panel of the selected task or plan, or of the objective.
 func addPanel(p *objectivePage, f forms, root read.Task, course *shown.Course) (err error) {
 	switch task, plan := p.Spot.Get("task"), p.Spot.Get("plan"); {
 	case task != "":
-		in, t := taskAt(p.Objective, task)
+		in, t := taskOf(p.Objective, idOf(p.ID, task))
 		if t == nil {
-			return unknown("Task", task)
+			return call.PlanTaskUnknown(task)
 		}
+		p.Title = a2a.Visible(t.Name)
 		p.Task, err = taskPanelOf(f, in, t, course)
 	case plan != "":
-		at := planAt(p.Objective, plan)
+		at := p.Objective.Plan(idOf(p.ID, plan))
 		if at == nil {
-			return unknown("Plan", plan)
+			return call.Missing("PLAN_NOT_FOUND", "Plan", plan)
 		}
+		p.Title = a2a.Visible(at.Name)
 		p.Plan = &planPanel{at, f.state(at, nil), f.allows(opt.Command{Kind: opt.AddTasks, PlanID: at.ID, Tasks: []opt.TaskSpec{{Name: "another"}}})}
 	default:
 		p.Whole, err = recordOf(f.visit, p.Objective, root, read.EventListParams{Limit: latestEvents})
@@ -165,10 +156,6 @@ func recordOf(v *visit, o *opt.Objective, t read.Task, p read.EventListParams) (
 	r.Results, r.More = show.artifacts(t.Task)
 	r.Messages = show.messages(o, t.History)
 	return r, nil
-}
-
-func unknown(what, key string) *call.Fault {
-	return &call.Fault{Kind: call.NotFound, Message: what + " not found", Info: map[string]string{"key": shorten(key, 40)}}
 }
 
 // missedField is the query field of the page of an objective for a change that was to be made at once, and
@@ -196,10 +183,8 @@ func missedText(o *opt.Objective, missed string) string {
 type taskPanel struct {
 	*opt.Task
 	In       *opt.Plan
-	Note     string
-	Input    string // that its executor reads, as JSON; "" for none
-	Stopping bool   // it was asked to stop, and has not ended
-	Running  int    // number of the attempt that runs, 0 for none
+	Stopping bool // it was asked to stop, and has not ended
+	Running  int  // number of the attempt that runs, 0 for none
 	Spans    []stretch
 
 	*record
@@ -217,26 +202,12 @@ type planPanel struct {
 // Before lists the tasks that the task waits for, and After those that wait for it.
 func (p *taskPanel) Before() []*opt.Task { return p.In.Before(p.Task) }
 func (p *taskPanel) After() []*opt.Task {
-	return slices.DeleteFunc(slices.Clone(p.In.Tasks), func(o *opt.Task) bool { return !slices.Contains(p.In.Before(o), p.Task) })
+	return filter(p.In.Tasks, func(o *opt.Task) bool { return slices.Contains(p.In.Before(o), p.Task) })
 }
 
 // taskPanelOf returns the panel of a plan task. One that was not begun has no messages and no artifacts yet.
 func taskPanelOf(f forms, p *opt.Plan, t *opt.Task, course *shown.Course) (*taskPanel, error) {
-	out := &taskPanel{
-		Task: t, In: p, Spans: stretchesOf(course.Tasks[t.ID], a2a.At(f.cfg.Now())),
-		Change: f.state(p, t),
-	}
-	switch {
-	case t.Failure != "":
-		out.Note = beginningText(a2a.Visible(t.Failure), 4000)
-	case t.State == opt.TaskWorking && t.Said != "":
-		out.Note = shorten(a2a.Visible(t.Said), 200)
-	case t.Gate == nil:
-		out.Note = reasonText(t.Reason)
-	}
-	if len(t.Input) > 0 {
-		out.Input = beginningText(a2a.Visible(a2a.DataText(t.Input)), mostShown)
-	}
+	out := &taskPanel{Task: t, In: p, Spans: stretchesOf(course.Tasks[t.ID], a2a.At(f.cfg.Now())), Change: f.state(p, t)}
 	outline, err := f.cfg.Service.Tasks.OutlineTask(f.r.Context(), f.call, read.TaskParams{ID: t.A2AID(), History: latestMessages, Scope: shown.ScopeTask})
 	if err != nil {
 		return nil, err

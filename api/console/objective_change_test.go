@@ -14,6 +14,7 @@ import (
 	"golang.org/x/net/html"
 
 	"longhaul/a2a"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -37,9 +38,7 @@ func (s *site) say(t *testing.T, as, message string) string {
 	r.Header.Set("A2A-Version", "1.0")
 	r.Header.Set("Authorization", "Bearer "+as)
 	w, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	defer func() { _ = w.Body.Close() }()
 	var answer struct {
 		Task struct{ ID string }
@@ -61,9 +60,7 @@ type sentForm struct {
 func (p page) form(t *testing.T, id string) (sentForm, bool) {
 	t.Helper()
 	root, err := html.Parse(strings.NewReader(p.html))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	for n := range root.Descendants() {
 		if n.Data != "form" || attribute(n, "id") != id {
 			continue
@@ -263,9 +260,7 @@ func TestChange_invalid(t *testing.T) {
 	}
 	old := b.get(path)
 	for _, broken := range []url.Values{{}, {"do": {"pause"}}, {"do": {"pause"}, "key": {"k"}, "revision": {"x"}}, {"do": {"nothing"}, "key": {"k"}, "revision": {"1"}}} {
-		if got := b.post(path, broken); got.status != http.StatusBadRequest {
-			t.Errorf("%v: %d", broken, got.status)
-		}
+		b.post(path, broken).shows(t, http.StatusBadRequest)
 	}
 	if after := s.world.Objective(id); after.Revision != 1 {
 		t.Errorf("%s is at revision %d", old.path, after.Revision)
@@ -287,9 +282,7 @@ func TestFork(t *testing.T) {
 	fork.wants(t, "This is the fork.", "Fork of", "side by side")
 	side := b.get(regexp.MustCompile(`/console/objectives/[^"]*/compare\?with=[^"]*`).FindString(fork.html))
 	side.wants(t, "Side by side", "P / A", "working, 0")
-	if got := s.signedIn(t, "other/eve").get(side.path); got.status != http.StatusNotFound {
-		t.Errorf("another tenant: %d %s", got.status, got.text)
-	}
+	s.signedIn(t, "other/eve").get(side.path).shows(t, http.StatusNotFound)
 }
 
 // A page offers what the scopes of the caller allow, and nothing else; a form that was not
@@ -331,12 +324,8 @@ func TestChange_scopes(t *testing.T) {
 	for _, form := range []string{"change", "text", "replan", "fork", "add-plan", "p1-change"} {
 		f, _ := full.form(t, form)
 		f.values.Set("do", f.dos[0])
-		if got := reader.post(f.action, f.values); got.status != http.StatusForbidden {
-			t.Errorf("%s by a reader: %d %s", form, got.status, got.text)
-		}
-		if got := s.signedIn(t, "other/eve").post(f.action, f.values); got.status != http.StatusNotFound {
-			t.Errorf("%s by another tenant: %d %s", form, got.status, got.text)
-		}
+		reader.post(f.action, f.values).shows(t, http.StatusForbidden)
+		s.signedIn(t, "other/eve").post(f.action, f.values).shows(t, http.StatusNotFound)
 	}
 	if o := s.world.Objective(id); o.Revision != 1 {
 		t.Errorf("the objective is at revision %d", o.Revision)
@@ -366,12 +355,9 @@ func TestChange_cancelTaskScope(t *testing.T) {
 		sent[do] = f
 	}
 	for _, scope := range []string{"runs:create", "approvals:respond"} {
-		for do, f := range sent {
+		for _, f := range sent {
 			for _, scopes := range []string{scope, "runs:read " + scope} {
-				got := s.limited(t, "acme/bob "+scopes).post(f.action, f.values)
-				if got.status != http.StatusForbidden || !strings.Contains(got.text, "runs:cancel") {
-					t.Errorf("%s with %s: %d %s", do, scopes, got.status, got.text)
-				}
+				s.limited(t, "acme/bob "+scopes).post(f.action, f.values).shows(t, http.StatusForbidden, "runs:cancel")
 			}
 		}
 	}
@@ -461,9 +447,8 @@ func TestChange_refusedPage(t *testing.T) {
 		"the state": b.send(objective, "change", "pause"), "a text": b.send(objective, "text", "text", "name", "Third"),
 		"a plan": b.send(objective, "add-plan", "add-plan", "name", "Q"), "a task": b.send(task, "task-change", "cancel"),
 	} {
-		if p.status != http.StatusConflict || strings.Contains(p.html, "data-events") || strings.Contains(p.html, "data-refresh") {
-			t.Errorf("%s: %d, and the page refreshes itself: %s", name, p.status, p.text)
-		}
+		p.shows(t, http.StatusConflict)
+		p.holds(t, "!data-events", "!data-refresh")
 		tasks := 0
 		for _, link := range href.FindAllStringSubmatch(p.html, -1) {
 			to := html.UnescapeString(link[1])
@@ -473,9 +458,7 @@ func TestChange_refusedPage(t *testing.T) {
 			if strings.HasPrefix(to, "#") || strings.HasPrefix(to, "http") {
 				continue
 			}
-			if got := b.get(strings.TrimPrefix(resolve(t, p.path, to), s.URL)); got.status != http.StatusOK {
-				t.Errorf("%s: the link to %s leads to %d", name, to, got.status)
-			}
+			b.get(strings.TrimPrefix(resolve(t, p.path, to), s.URL)).shows(t, http.StatusOK)
 		}
 		if tasks == 0 {
 			t.Errorf("%s: no link leads to a task", name)
@@ -487,12 +470,8 @@ func TestChange_refusedPage(t *testing.T) {
 func resolve(t *testing.T, path, link string) string {
 	t.Helper()
 	base, err := url.Parse(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	to, err := base.Parse(link)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return to.String()
 }

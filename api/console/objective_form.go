@@ -4,13 +4,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 
-	"longhaul/a2a"
 	"longhaul/api/call"
 	"longhaul/api/work"
 	"longhaul/opt"
@@ -40,27 +40,28 @@ type button struct {
 // phases returns what an objective, a plan or a task is, as far as buttons differ by it: t, p or o, the first that
 // is not nil.
 func phases(o *opt.Objective, p *opt.Plan, t *opt.Task) []string {
-	all, begun := []string{""}, o.Started || o.Paused
+	begun, over := o.Started || o.Paused, o.Status.Ended()
+	if p != nil {
+		begun, over = p.Started || p.Paused, p.Status == opt.PlanFailed
+	}
 	switch {
 	case t != nil && t.Optional():
-		return append(all, "optional")
+		return []string{"", "optional"}
 	case t != nil:
-		return append(all, "needed")
-	case p != nil && p.Status == opt.PlanFailed:
-		return append(all, "failed")
-	case p != nil:
-		begun = p.Started || p.Paused
-	case o.Status.Ended():
-		return append(all, "ended")
-	case len(o.Plans) == 0:
-		all = append(all, "planless")
+		return []string{"", "needed"}
+	case over:
+		return []string{"", "ended"}
+	case p == nil && len(o.Plans) == 0:
+		return []string{"", "planless", map[bool]string{true: "begun", false: "fresh"}[begun]}
+	case begun:
+		return []string{"", "begun"}
 	}
-	return append(all, map[bool]string{true: "begun", false: "fresh"}[begun])
+	return []string{"", "fresh"}
 }
 
-// buttons are those that pages know, by what they are about.
+// buttons are those that pages know, by how the ids begin of what they are about.
 var buttons = map[string][]button{
-	"objective": {
+	"obj": {
 		{Do: "retry", Label: "Retry", Hint: "A new attempt begins. Plans that were completed stay completed.", to: string(opt.ObjectiveSubmitted), when: "ended"},
 		{Do: "retry-planned", Label: "Retry with new plans", Hint: "A new attempt begins with new plans.", Danger: true, to: string(opt.ObjectivePlanning), when: "ended"},
 		{Do: "resume", Label: "Resume", to: string(opt.ObjectiveWorking), when: "begun"},
@@ -72,8 +73,8 @@ var buttons = map[string][]button{
 		{Do: "cancel", Label: "Cancel", Hint: "Its open tasks are stopped. It can be retried.", Danger: true, to: string(opt.ObjectiveCanceled)},
 	},
 	"plan": {
-		{Do: "retry", Label: "Retry now", Hint: "Completed tasks stay completed.", to: string(opt.PlanWorking), when: "failed"},
-		{Do: "retry-later", Label: "Retry at its turn", to: string(opt.PlanPending), when: "failed"},
+		{Do: "retry", Label: "Retry now", Hint: "Completed tasks stay completed.", to: string(opt.PlanWorking), when: "ended"},
+		{Do: "retry-later", Label: "Retry at its turn", to: string(opt.PlanPending), when: "ended"},
 		{Do: "resume", Label: "Resume", to: string(opt.PlanWorking), when: "begun"},
 		{Do: "start", Label: "Start now", to: string(opt.PlanWorking), when: "fresh"},
 		{Do: "pause", Label: "Pause", Hint: "Its running tasks finish, and none begins.", to: string(opt.PlanBlocked)},
@@ -89,15 +90,22 @@ var buttons = map[string][]button{
 	},
 }
 
-// command returns the change that b asks for, of the objective, or of the plan or task with an id.
-func (b button) command(plan, task string) opt.Command {
-	cmd := opt.Command{Kind: opt.UpdateObjective, PlanID: plan, TaskID: task, Status: b.to}
+// buttonsOf returns those about the objective, the plan or the task with an id.
+func buttonsOf(id string) []button {
+	kind, _, _ := strings.Cut(id, "-")
+	return buttons[kind]
+}
+
+// command returns the change that b asks for, of the objective, the plan or the task with an id.
+func (b button) command(id string) opt.Command {
+	ref, _ := opt.ParseID(id)
+	cmd := opt.Command{Kind: opt.UpdateObjective, PlanID: ref.PlanID, TaskID: ref.TaskID, Status: b.to}
 	switch {
-	case task != "" && b.to == "":
+	case ref.TaskID != "" && b.to == "":
 		cmd.Kind = opt.CancelTask
-	case task != "":
+	case ref.TaskID != "":
 		cmd.Kind = opt.MoveTask
-	case plan != "":
+	case ref.PlanID != "":
 		cmd.Kind = opt.UpdatePlan
 	}
 	return cmd
@@ -140,21 +148,17 @@ func latestOf(o *opt.Objective) (at int64) {
 // caller allow.
 func (f forms) state(p *opt.Plan, t *opt.Task) changeForm {
 	var out changeForm
-	what, plan, task := "objective", "", ""
+	id := f.o.ID
 	switch {
 	case t != nil:
-		out, what, plan, task = f.form("task-change", "/tasks/"+taskKey(t)), "task", p.ID, t.ID
+		id, out = t.ID, f.form("task-change", "/tasks/"+keyOf(t.ID))
 	case p != nil:
-		out, what, plan = f.form("p"+planKey(p)+"-change", "/plans/"+planKey(p)), "plan", p.ID
+		id, out = p.ID, f.form("p"+keyOf(p.ID)+"-change", "/plans/"+keyOf(p.ID))
 	default:
 		out = f.form("change", "")
 	}
 	in := phases(f.o, p, t)
-	for _, b := range buttons[what] {
-		if slices.Contains(in, b.when) && f.allows(b.command(plan, task)) {
-			out.Buttons = append(out.Buttons, b)
-		}
-	}
+	out.Buttons = filter(buttonsOf(id), func(b button) bool { return slices.Contains(in, b.when) && f.allows(b.command(id)) })
 	return out
 }
 
@@ -180,12 +184,7 @@ type offers map[string]*changeForm
 
 // Opened reports whether one of them was refused, and is shown again.
 func (o offers) Opened() bool {
-	for _, f := range o {
-		if f.Open {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(slices.Collect(maps.Values(o)), func(f *changeForm) bool { return f.Open })
 }
 
 // ofObjective returns those of objectiveForms that are offered, and the one for a fork.
@@ -209,22 +208,19 @@ type planChoice struct {
 }
 
 // Choices lists the plans of an objective, on which a new one may depend. It would follow the last.
-func (o offers) Choices(plans []*opt.Plan) (out []planChoice) {
-	form := o["add-plan"]
-	for i, plan := range plans {
-		chosen := i == len(plans)-1
-		if form.Open {
-			chosen = slices.Contains(form.Values["after"], planKey(plan))
-		}
-		out = append(out, planChoice{planKey(plan), shorten(a2a.Visible(plan.Name), titleLetters), chosen})
+func (o offers) Choices(plans []*opt.Plan) []planChoice {
+	chosen := o["add-plan"].Values["after"]
+	if n := len(plans); n > 0 && !o["add-plan"].Open {
+		chosen = []string{keyOf(plans[n-1].ID)}
 	}
-	return out
+	return each(plans, func(p *opt.Plan) planChoice {
+		return planChoice{keyOf(p.ID), nameText(p.Name), slices.Contains(chosen, keyOf(p.ID))}
+	})
 }
 
 // addResult adds to a page what a form has done, or why it was refused.
 func addResult(v *visit, out view, refused *change) view {
 	if refused != nil {
-		v.retryAfter(refused.fault)
 		p := problemOf(refused.fault)
 		out.Status, out.Problem = p.Status, refusalText(refused.fault, p)
 		if refused.reused {
@@ -258,8 +254,6 @@ func refusalText(f *call.Fault, p problem) string {
 			". Nothing was changed. The page shows the present state and what you wrote: look at it, and send the form again."
 	case f.Kind == call.Unavailable:
 		return "It is not known whether the change was made. Send the form again: it is made once at most."
-	case p.Status == http.StatusConflict:
-		return f.Message + ". Nothing was changed. The page shows the present state."
 	}
 	return p.Text + " Nothing was changed."
 }

@@ -12,6 +12,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/api/service/servicetest"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -35,15 +36,27 @@ func tasksNamed(names ...string) (out []opt.TaskSpec) {
 
 func task(id string, plan, n int) string { return opt.TaskID(opt.PlanID(id, plan), n) }
 
-// wants checks that the text of a page has some texts and lacks others, which begin with !.
-func (p page) wants(t *testing.T, texts ...string) {
+// wants checks that the text of a page has some texts and lacks others, which begin with !, and holds does so for its HTML.
+func (p page) wants(t *testing.T, texts ...string) { t.Helper(); p.check(t, p.text, texts) }
+func (p page) holds(t *testing.T, texts ...string) { t.Helper(); p.check(t, p.html, texts) }
+
+func (p page) check(t *testing.T, in string, texts []string) {
 	t.Helper()
 	for _, text := range texts {
 		unwanted, not := strings.CutPrefix(text, "!")
-		if strings.Contains(p.text, unwanted) == not {
-			t.Errorf("%s (%d): is %q there? %v: %s", p.path, p.status, unwanted, not, p.text)
+		if strings.Contains(in, unwanted) == not {
+			t.Errorf("%s (%d): is %q there? %v: %s", p.path, p.status, unwanted, not, in)
 		}
 	}
+}
+
+// shows is wants of a page with a status.
+func (p page) shows(t *testing.T, status int, texts ...string) {
+	t.Helper()
+	if p.status != status {
+		t.Errorf("%s: %d, want %d: %s", p.path, p.status, status, p.text)
+	}
+	p.wants(t, texts...)
 }
 
 func TestObjective(t *testing.T) {
@@ -63,30 +76,17 @@ func TestObjective(t *testing.T) {
 	s.world.Gate(task(id, 1, 2), opt.Gate{Kind: opt.Approval, Title: "Publish this?", Actions: []opt.Action{opt.Accept}})
 	p = b.get("/console/objectives/" + id)
 	p.wants(t, "waiting Waits for anyone who may answer: Publish this?", "Waits for an answer: Publish this?")
-	if !strings.Contains(p.html, `href="/console/inbox/task-`) {
-		t.Errorf("no link leads to the gate: %s", p.html)
-	}
-	if !strings.Contains(p.html, `data-events="/console/events/`+id+`"`) {
-		t.Error("the page does not follow the events of its root task")
-	}
+	p.holds(t, `href="/console/inbox/task-`, `data-events="/console/events/`+id+`"`)
 	for path, workflow := range map[string]string{"": id, "?task=1-0": opt.PlanID(id, 1)} {
-		if p := b.get("/console/objectives/" + id + path); !strings.Contains(p.html, `href="https://temporal.example.com/namespaces/default/workflows/`+workflow+`"`) {
-			t.Errorf("%q has no link to its workflow", path)
-		}
+		b.get("/console/objectives/"+id+path).holds(t, `href="https://temporal.example.com/namespaces/default/workflows/`+workflow+`"`)
 	}
-	if again := b.get("/console/objectives/"+id, "If-None-Match", p.header.Get("ETag")); again.status != http.StatusNotModified {
-		t.Errorf("the same page again: %d, want 304", again.status)
-	}
+	b.get("/console/objectives/"+id, "If-None-Match", p.header.Get("ETag")).shows(t, http.StatusNotModified)
 	s.signedIn(t, "other/eve").get("/console/objectives/"+id).wants(t, "Not found", "!Gather")
 	for _, path := range []string{"?task=1-0", "/timeline"} {
-		if got := s.signedIn(t, "other/eve").get("/console/objectives/" + id + path); got.status != http.StatusNotFound {
-			t.Errorf("%s of another tenant: %d", path, got.status)
-		}
+		s.signedIn(t, "other/eve").get("/console/objectives/"+id+path).shows(t, http.StatusNotFound)
 	}
 	for _, path := range []string{"/console/objectives/x", "/console/objectives/" + id + "?task=9-9", "/console/objectives/" + strings.Repeat("x", 300)} {
-		if got := b.get(path); got.status != http.StatusNotFound {
-			t.Errorf("%s: %d, want 404", path, got.status)
-		}
+		b.get(path).shows(t, http.StatusNotFound)
 	}
 }
 
@@ -104,9 +104,7 @@ func TestObjective_losesWorker(t *testing.T) {
 	again := opt.Event{
 		N: 1, Kind: opt.TaskTried, At: a2a.At(s.world.Now()), PlanID: opt.PlanID(id, 1), TaskID: task(id, 1, 0), From: "working", To: "working", Round: 1, Attempt: 1, Try: 2,
 	}
-	if err := s.world.Journal().Record(t.Context(), opt.Batch{ObjectiveID: id, Source: again.TaskID + "#1.1.2", Events: []opt.Event{again}}); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, s.world.Journal().Record(t.Context(), opt.Batch{ObjectiveID: id, Source: again.TaskID + "#1.1.2", Events: []opt.Event{again}}))
 	s.signedIn(t, "acme/ann").get("/console/objectives/"+id+"?task=1-0").wants(t, "Attempt 1 begins again")
 }
 
@@ -117,14 +115,10 @@ func TestObjective_waitsForWorker(t *testing.T) {
 	taken := opt.Event{
 		N: 1, Kind: opt.TaskTaken, At: a2a.At(s.world.Now()), PlanID: opt.PlanID(id, 1), TaskID: task(id, 1, 0), Round: 1, Attempt: 1, Try: 1, Waited: 60_000,
 	}
-	if err := s.world.Journal().Record(t.Context(), opt.Batch{ObjectiveID: id, Source: taken.TaskID + "#1.1.1", Events: []opt.Event{taken}}); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, s.world.Journal().Record(t.Context(), opt.Batch{ObjectiveID: id, Source: taken.TaskID + "#1.1.1", Events: []opt.Event{taken}}))
 	p := s.signedIn(t, "acme/ann").get("/console/objectives/" + id + "?task=1-0")
 	p.wants(t, "A worker has taken it after 1 min", "Waited for a worker")
-	if !strings.Contains(p.html, `<rect class="untaken"`) || !strings.Contains(p.html, "Waited for a worker, 1 min") {
-		t.Errorf("the timeline does not show the wait: %s", p.html)
-	}
+	p.holds(t, `<rect class="untaken"`, "Waited for a worker, 1 min")
 }
 
 func TestObjective_attempts(t *testing.T) {
@@ -136,14 +130,10 @@ func TestObjective_attempts(t *testing.T) {
 	s.world.Fail(task(id, 1, 0), "broken", "It is broken.")
 	p := b.get("/console/objectives/" + id)
 	p.wants(t, "failed", "It is broken.", "Retry", "!Pause", "!Cancel…")
-	if strings.Contains(p.html, "data-events") {
-		t.Error("the page of an objective that has ended follows events")
-	}
+	p.holds(t, "!data-events")
 	p = b.press("/console/objectives/"+id, "change", "retry")
 	p.wants(t, "A new attempt has begun.", "working", "Attempt 2", "Pause")
-	if !strings.Contains(p.html, `data-events="/console/events/`+id+`~2"`) {
-		t.Error("the page does not follow the new root task")
-	}
+	p.holds(t, `data-events="/console/events/`+id+`~2"`)
 	b.get("/console/objectives/"+id+"?task=1-0").wants(t, "Attempt at the objective 2", "It is broken.")
 }
 
@@ -169,13 +159,9 @@ func TestObjective_hostileNames(t *testing.T) {
 			t.Errorf("%s has %d scripts", path, n)
 		}
 		for _, wrong := range []string{"<img", "\u202e", `href="javascript`, " onload=\"x", "alert(1)</script>"} {
-			if strings.Contains(p.html, wrong) {
-				t.Errorf("%s has %q", path, wrong)
-			}
+			p.holds(t, "!"+wrong)
 		}
-		if p.status != http.StatusOK {
-			t.Errorf("%s: %d", path, p.status)
-		}
+		p.shows(t, http.StatusOK)
 	}
 	p := b.get("/console/objectives/" + id)
 	p.wants(t, "‹U+202E›", `<img src=x onerror=alert(1)>`, "javascript:alert(1)", "https://example.com/a b")
@@ -238,12 +224,7 @@ func TestArtifacts(t *testing.T) {
 	b := s.signedIn(t, "acme/ann")
 	p := b.get("/console/objectives/" + id)
 	p.wants(t, "Result “All” short", "n 1", "20 KiB", "!"+long)
-	if !strings.Contains(p.html, `<img src="/console/artifacts?`) {
-		t.Errorf("the image is not shown: %s", p.html)
-	}
-	if !strings.Contains(p.html, "<strong>words</strong>") {
-		t.Errorf("the Markdown is not shown as such: %s", p.html)
-	}
+	p.holds(t, `<img src="/console/artifacts?`, "<strong>words</strong>")
 	for i, want := range []struct{ kind, name, content string }{
 		{"text/plain; charset=utf-8", "artifact-1.txt", "short"}, {"text/plain; charset=utf-8", "artifact-2.txt", long},
 		{"text/plain; charset=utf-8", "notes.md", "# Bold **words**"},
@@ -254,12 +235,8 @@ func TestArtifacts(t *testing.T) {
 		if got.html != want.content || got.header.Get("Content-Type") != want.kind || got.header.Get("Content-Disposition") != "attachment; filename="+want.name {
 			t.Errorf("part %d: %d %v", i, got.status, got.header)
 		}
-		if got := s.signedIn(t, "other/eve").get(path); got.status != http.StatusNotFound {
-			t.Errorf("part %d for another tenant: %d", i, got.status)
-		}
-		if got := b.get(strings.ReplaceAll(path, "part=", "part=9")); got.status != http.StatusNotFound {
-			t.Errorf("a part that is not there: %d", got.status)
-		}
+		s.signedIn(t, "other/eve").get(path).shows(t, http.StatusNotFound)
+		b.get(strings.ReplaceAll(path, "part=", "part=9")).shows(t, http.StatusNotFound)
 	}
 }
 
@@ -307,9 +284,7 @@ func TestTimeline(t *testing.T) {
 	if seen < 150 || pages < 3 || last != 1 {
 		t.Errorf("%d events on %d pages, down to %d", seen, pages, last)
 	}
-	if got := b.get("/console/objectives/" + id + "/timeline?page=x"); got.status != http.StatusBadRequest {
-		t.Errorf("a wrong page token: %d", got.status)
-	}
+	b.get("/console/objectives/"+id+"/timeline?page=x").shows(t, http.StatusBadRequest)
 }
 
 // The largest objective has a page of a limited size. The log has the time.

@@ -20,6 +20,7 @@ import (
 	"longhaul/api/message"
 	"longhaul/api/service"
 	"longhaul/api/service/servicetest"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/access"
 )
@@ -86,11 +87,7 @@ func TestObjectives_listsAndFilters(t *testing.T) {
 	if rows(all) != "Plan a trip, Approve the report" || !strings.Contains(all.text, "2 objectives") || strings.Contains(all.text, "secret") {
 		t.Fatalf("the list has %s: %s", rows(all), all.text)
 	}
-	for _, part := range []string{"waiting Approve the report", "1 answer missing", " ann ", " bob ", "planning Plan a trip", "Plan, task 1 of 2"} {
-		if !strings.Contains(all.text, part) {
-			t.Errorf("the list does not show %q: %s", part, all.text)
-		}
-	}
+	all.wants(t, "waiting Approve the report", "1 answer missing", " ann ", " bob ", "planning Plan a trip", "Plan, task 1 of 2")
 	ids := rowID.FindAllStringSubmatch(all.html, -1)
 	today := s.world.Now().UTC().Format(time.DateOnly)
 	before := s.world.Now().UTC().AddDate(0, 0, -1).Format(time.DateOnly)
@@ -116,9 +113,7 @@ func TestObjectives_listsAndFilters(t *testing.T) {
 		}
 	}
 	for _, query := range []string{"status=done", "from=yesterday", "to=2026-02-30", "page=x", "text=" + strings.Repeat("x", 2000)} {
-		if p := b.get("/console/objectives?" + query); p.status != http.StatusBadRequest {
-			t.Errorf("%.30s: %d, want 400", query, p.status)
-		}
+		b.get("/console/objectives?"+query).shows(t, http.StatusBadRequest)
 	}
 	if href := regexp.MustCompile(`href="([^"]*planner=[^"]*)"`).FindStringSubmatch(all.html); href == nil || rows(b.get(html.UnescapeString(href[1]))) != "Approve the report" {
 		t.Errorf("the link to those of the same planner is %v", href)
@@ -159,19 +154,13 @@ func TestObjectives_needScopes(t *testing.T) {
 		if p := reader.get(path); p.status != http.StatusOK || strings.Contains(p.html, `href="/console/new"`) {
 			t.Errorf("%s for a reader: %d %s", path, p.status, p.text)
 		}
-		if p := starter.get(path); p.status != http.StatusForbidden {
-			t.Errorf("%s without the scope to read: %d", path, p.status)
-		}
+		starter.get(path).shows(t, http.StatusForbidden)
 	}
-	if p := reader.get("/console/new"); p.status != http.StatusForbidden {
-		t.Errorf("the form for new objectives, for a reader: %d", p.status)
-	}
+	reader.get("/console/new").shows(t, http.StatusForbidden)
 	if p := reader.post("/console/new/start", url.Values{"text": {"Go"}}); p.status != http.StatusForbidden || len(s.world.Openings()) != 0 {
 		t.Errorf("a new objective of a reader: %d", p.status)
 	}
-	if p := starter.get("/console/new"); p.status != http.StatusOK {
-		t.Errorf("the form for new objectives: %d", p.status)
-	}
+	starter.get("/console/new").shows(t, http.StatusOK)
 }
 
 // hostile are texts that a page shows and does not obey.
@@ -191,9 +180,8 @@ func TestObjectives_showHostileTexts(t *testing.T) {
 		"/console/new?skill=" + url.QueryEscape(hostile[1]) + "&text=" + url.QueryEscape(hostile[0]) + "&context=" + url.QueryEscape(hostile[1]),
 	} {
 		p := b.get(path)
-		if p.status != http.StatusOK || strings.Contains(p.html, "<script>alert") || strings.Contains(p.html, "<img") || strings.Contains(p.html, "<svg onload") || strings.Contains(p.html, `href="javascript:`) {
-			t.Errorf("%s (%d) obeys a text: %s", path, p.status, p.html)
-		}
+		p.shows(t, http.StatusOK)
+		p.holds(t, "!<script>alert", "!<img", "!<svg onload", `!href="javascript:`)
 	}
 }
 
@@ -214,12 +202,8 @@ func TestObjectives_load(t *testing.T) {
 			t.Errorf("%s: %d, %d bytes", path, p.status, len(p.html))
 		}
 	}
-	if p := b.get("/console/objectives"); !strings.Contains(p.text, "10060 objectives") {
-		t.Errorf("the total is not right: %.300s", p.text)
-	}
-	if p := b.get("/console/objectives?text=objective"); !strings.Contains(p.text, "1000 or more objectives") {
-		t.Errorf("the total of the search is not right: %.300s", p.text)
-	}
+	b.get("/console/objectives").wants(t, "10060 objectives")
+	b.get("/console/objectives?text=objective").wants(t, "1000 or more objectives")
 }
 
 // fill records objectives that wait to be started.
@@ -232,8 +216,6 @@ func (s *workplace) fill(t *testing.T, n int) {
 			ID: id, ContextID: id, Tenant: "acme", Principal: "ann", Name: fmt.Sprint("Objective ", i, " with a name of the usual length"), Status: opt.ObjectiveSubmitted, Root: opt.TaskSubmitted,
 			CreatedAt: at, UpdatedAt: at, Attempt: 1, Revision: 1,
 		}
-		if err := s.world.Journal().Record(t.Context(), opt.Batch{ObjectiveID: id, Source: id, Events: []opt.Event{opt.Opening{Objective: o, Idle: true}.Event()}}); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, s.world.Journal().Record(t.Context(), opt.Batch{ObjectiveID: id, Source: id, Events: []opt.Event{opt.Opening{Objective: o, Idle: true}.Event()}}))
 	}
 }

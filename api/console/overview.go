@@ -80,15 +80,13 @@ func chartOf(ended []shown.Ended, from, to a2a.Time, unit time.Duration) chart {
 	begin := from.Time().Truncate(unit)
 	c.Bars = make([]endedBar, to.Time().Sub(begin)/unit+1)
 	for _, e := range ended {
-		at, kind := int(e.At.Time().Sub(begin)/unit), 1
+		at := int(e.At.Time().Sub(begin) / unit)
 		if e.At.Time().Before(begin) || at >= len(c.Bars) { // it has just begun
 			continue
 		}
-		switch e.State {
-		case a2a.Completed:
-			kind = 0
-		case a2a.Canceled:
-			kind = 2
+		kind, known := map[a2a.TaskState]int{a2a.Completed: 0, a2a.Canceled: 2}[e.State]
+		if !known { // rejected, too
+			kind = 1
 		}
 		n := &c.Bars[at].N
 		n[kind] += e.N

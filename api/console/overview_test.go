@@ -11,6 +11,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/api/service"
 	"longhaul/api/service/servicetest"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/access"
 	"longhaul/opt/shown"
@@ -36,21 +37,13 @@ func TestOverview(t *testing.T) {
 	}
 	s.later()
 	p := b.get("/console/")
-	for _, part := range []string{"1 waits for an answer", "Really? for anyone who may answer", "under an hour 2", "2 completed in the last 24 hours", "1 failed in", "1 canceled in", "planning 1", "waiting or paused 1", "working 0", "main 4,800 136 0.20"} {
-		if !strings.Contains(p.text, part) {
-			t.Errorf("the overview does not show %q: %s", part, p.text)
-		}
-	}
-	if !strings.Contains(p.html, "A bar for each hour, at most 2.") {
-		t.Errorf("the picture has no description: %s", p.html)
-	}
+	p.wants(t, "1 waits for an answer", "Really? for anyone who may answer", "under an hour 2", "2 completed in the last 24 hours", "1 failed in", "1 canceled in", "planning 1", "waiting or paused 1", "working 0", "main 4,800 136 0.20")
+	p.holds(t, "A bar for each hour, at most 2.")
 	bars := regexp.MustCompile(`<rect class="(completed|failed|canceled)"(?: fill="url\(#hatch-hour\)")? x="\d+" y="(\d+)" width="10" height="(\d+)"/>`).FindAllStringSubmatch(p.html, -1)
 	if len(bars) != 3 {
 		t.Fatalf("the picture has the bars %v", bars)
 	}
-	if one := b.get("/console/objectives/" + opt.NewObjectiveID([16]byte{2, 1})); !strings.Contains(one.text, "1,234 tokens, cost 0.05") {
-		t.Errorf("the objective does not show what it has used: %s", one.text)
-	}
+	b.get("/console/objectives/"+opt.NewObjectiveID([16]byte{2, 1})).wants(t, "1,234 tokens, cost 0.05")
 	if again := b.get("/console/"); again.html != p.html {
 		t.Error("the page differs though nothing has happened")
 	}
@@ -61,9 +54,7 @@ func TestOverview_isOfOneTenant(t *testing.T) {
 	s.send(t, "umbrella/eve", "Approve it")
 	s.end(t, "umbrella", opt.TaskCompleted, time.Hour)
 	s.signedIn(t, "umbrella/eve").get("/console/")
-	if p := s.signedIn(t, "acme/ann").get("/console/"); !strings.Contains(p.text, "Nothing has been asked for yet") || strings.Contains(p.text, "main 1,200") {
-		t.Errorf("the overview counts the work of others: %s", p.text)
-	}
+	s.signedIn(t, "acme/ann").get("/console/").wants(t, "Nothing has been asked for yet", "!main 1,200")
 }
 
 // end records an objective that ended a time ago.
@@ -82,9 +73,7 @@ func (s *workplace) end(t *testing.T, tenant string, as opt.TaskState, ago time.
 	moved := opt.Event{N: 2, Kind: opt.ObjectiveMoved, At: at, To: string(as), Head: &head}
 	root := opt.Event{N: 3, Kind: opt.TaskMoved, At: at, TaskID: id, From: string(opt.TaskSubmitted), To: string(as)}
 	used := opt.Event{N: 4, Kind: opt.UsageAdded, At: at, Usage: &opt.Usage{Input: 1200, Output: 34, Cost: 50_000, Model: "main"}}
-	if err := s.world.Journal().Record(t.Context(), opt.Batch{ObjectiveID: id, Source: id, Events: []opt.Event{opened, moved, root, used}}); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, s.world.Journal().Record(t.Context(), opt.Batch{ObjectiveID: id, Source: id, Events: []opt.Event{opened, moved, root, used}}))
 }
 
 // The overview shows what waits for workers and how busy these are, without their names for most, and
@@ -110,9 +99,7 @@ func TestOverview_capacity(t *testing.T) {
 // and what waits, of its own alone.
 func TestOverview_quotas(t *testing.T) {
 	quotas, err := access.Quotas{}.With("acme:tokens-per-day=5000", "cost-in-all=9", "context-calls-in-all=1", "time-in-all=8h")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	const why = "Waits for the quota tokens-per-day of the tenant: 5,000 of 5,000 used."
 	s := beginService(t, servicetest.Config{Planner: approving, Script: func(w opt.Work) servicetest.Play {
 		if w.Leg > 0 {

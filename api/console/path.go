@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"maps"
 	"net/http"
 	"net/url"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"longhaul/a2a"
+	"longhaul/api/read"
 	"longhaul/opt"
 )
 
@@ -41,15 +43,19 @@ const (
 
 func objectivePath(id string) string { return ObjectivesPath + url.PathEscape(id) }
 
-// taskPath returns the address of the page of a task of an objective. Links have it in
-// full: a page that answers to a form is at another address.
-func taskPath(objective, key string) string {
-	return objectivePath(objective) + "?task=" + url.QueryEscape(key)
-}
-
-// planPath returns the address of the page of a plan of an objective.
-func planPath(objective, key string) string {
-	return objectivePath(objective) + "?plan=" + url.QueryEscape(key)
+// pageOf returns the address of the page for the id of an objective, a plan or a task, of any attempt; "" for other
+// ids. Links have it in full: a page that answers to a form is at another address.
+func pageOf(id string) string {
+	switch ref, ok := opt.ParseID(id); {
+	case !ok:
+		return ""
+	case ref.TaskID != "":
+		return objectivePath(ref.ObjectiveID) + "?task=" + keyOf(id)
+	case ref.PlanID != "":
+		return objectivePath(ref.ObjectiveID) + "?plan=" + keyOf(id)
+	default:
+		return objectivePath(ref.ObjectiveID)
+	}
 }
 
 // gatePath returns the address of the page of a gate.
@@ -62,58 +68,45 @@ func newStandingPath(gate string) string {
 	return standingsPath + "/new?gate=" + url.QueryEscape(gate)
 }
 
-// pageOf returns the address of the page for an id of something else than an objective:
-// a later attempt, a plan or a task. It returns "" for any other.
-func pageOf(id string) string {
-	switch ref, ok := opt.ParseID(id); {
-	case !ok, ref.ObjectiveID == id:
-		return ""
-	case ref.TaskID != "":
-		return taskPath(ref.ObjectiveID, keyOfTask(ref.TaskID))
-	case ref.PlanID != "":
-		return planPath(ref.ObjectiveID, keyOfPlan(ref.PlanID))
-	default:
-		return objectivePath(ref.ObjectiveID)
-	}
-}
-
 // A link leads to another system.
 type link struct{ Text, URL string }
 
-// workflowKey is the key in the metadata of a task for the page of its workflow.
-const workflowKey = "longhaul/v1/workflowUrl"
-
-// traceKey is the key for the traces of its objective.
-const traceKey = "longhaul/v1/traceUrl"
-
 // linksOf returns the links to other systems of a task with metadata.
 func linksOf(m a2a.Metadata) (out []link) {
-	if address, _ := m.String(workflowKey); webLink(address) != "" {
-		out = append(out, link{"The workflow in Temporal", webLink(address)})
-	}
-	if address, _ := m.String(traceKey); webLink(address) != "" {
-		out = append(out, link{"The traces", webLink(address)})
+	for _, of := range []struct{ text, key string }{{"The workflow in Temporal", read.KeyWorkflowURL}, {"The traces", read.KeyTraceURL}} {
+		if address, _ := m.String(of.key); webLink(address) != "" {
+			out = append(out, link{of.text, webLink(address)})
+		}
 	}
 	return out
 }
 
-// planKey names a plan on a page: its number in the objective.
-func planKey(p *opt.Plan) string { return keyOfPlan(p.ID) }
-
-// keyOfPlan returns the key of the plan with an id.
-func keyOfPlan(id string) string { return id[strings.LastIndexByte(id, '-')+1:] }
-
-// taskKey names a task on a page: the number of its plan, and its own.
-func taskKey(t *opt.Task) string { return keyOfTask(t.ID) }
-
-// keyOfTask returns the key of the plan task with an id.
-func keyOfTask(id string) string {
-	ref, ok := opt.ParseID(id)
-	if !ok || ref.TaskID == "" {
+// keyOf returns what names a plan or a plan task on pages: the number of the plan in its objective, and behind it that
+// of the task. It returns "" for other ids.
+func keyOf(id string) string {
+	ref, _ := opt.ParseID(id)
+	if ref.PlanID == "" {
 		return ""
 	}
-	_, place, _ := strings.Cut(strings.TrimPrefix(ref.TaskID, "task-"), "-")
-	return place
+	return strings.SplitN(cmp.Or(ref.TaskID, ref.PlanID), "-", 3)[2]
+}
+
+// idOf returns the id of the plan or the task with a key in an objective.
+func idOf(objectiveID, key string) string {
+	kind := "plan-"
+	if strings.Contains(key, "-") {
+		kind = "task-"
+	}
+	return kind + strings.TrimPrefix(objectiveID, "obj-") + "-" + key
+}
+
+// taskOf returns the plan task with an id, of any attempt, and its plan; nil for none.
+func taskOf(o *opt.Objective, id string) (*opt.Plan, *opt.Task) {
+	ref, _ := opt.ParseID(id)
+	if p := o.Plan(ref.PlanID); p != nil {
+		return p, p.Task(ref.TaskID)
+	}
+	return nil, nil
 }
 
 // webLink returns an address that pages may lead to, "" for any other.
@@ -127,28 +120,6 @@ func webLink(address string) string {
 
 func downloadPath(taskID, artifactID string, part int) string {
 	return Path + "/artifacts?" + url.Values{"task": {taskID}, "artifact": {artifactID}, "part": {strconv.Itoa(part)}}.Encode()
-}
-
-// planAt returns the plan with a key, nil for none.
-func planAt(o *opt.Objective, key string) *opt.Plan {
-	for _, p := range o.Plans {
-		if planKey(p) == key {
-			return p
-		}
-	}
-	return nil
-}
-
-// taskAt returns the task with a key, and its plan; nil for none.
-func taskAt(o *opt.Objective, key string) (*opt.Plan, *opt.Task) {
-	for _, p := range o.Plans {
-		for _, t := range p.Tasks {
-			if taskKey(t) == key {
-				return p, t
-			}
-		}
-	}
-	return nil, nil
 }
 
 // A listing is what a page shows: those fields of its address that it has.
@@ -224,11 +195,15 @@ func (s spot) number(field string) int64 {
 func (s spot) Graph() bool  { return s.Get("view") == "graph" || s.drafts() }
 func (s spot) drafts() bool { return s.number("draft") > 0 }
 
-// ToTask, ToPlan and ToWhole return the addresses at which a task, a plan or the objective
-// as a whole is selected.
-func (s spot) ToTask(key string) string { return s.with("task", key, "plan", "").path() + s.panel() }
-func (s spot) ToPlan(key string) string { return s.with("task", "", "plan", key).path() + s.panel() }
-func (s spot) ToWhole() string          { return s.with("task", "", "plan", "").path() }
+// To returns the address at which the plan or the task with a key is selected, and ToWhole that of the objective as a
+// whole.
+func (s spot) To(key string) string {
+	if strings.Contains(key, "-") {
+		return s.with("task", key, "plan", "").path() + s.panel()
+	}
+	return s.with("task", "", "plan", key).path() + s.panel()
+}
+func (s spot) ToWhole() string { return s.with("task", "", "plan", "").path() }
 
 // panel is the part of the page that a selection leads to. In a draft the graph keeps the focus.
 func (s spot) panel() string {

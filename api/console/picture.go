@@ -109,17 +109,13 @@ func pictureOf(o *opt.Objective, c *shown.Course, at spot, now a2a.Time) *pictur
 			p.On = at.ToSpan(seconds, min(p.until+span/2, full.until))
 		}
 	}
-	p.Zooms = zoomsOf(full, at, beginOf(o, c, at.Get("task")))
+	begin := int64(0)
+	if _, t := taskOf(o, idOf(o.ID, at.Get("task"))); t != nil && len(c.Tasks[t.ID]) > 0 {
+		begin = c.Tasks[t.ID][0].From.Millis()
+	}
+	p.Zooms = zoomsOf(full, at, begin)
 	p.ruler(full.from)
 	return p
-}
-
-// beginOf returns when the task with a key has begun, 0 for none.
-func beginOf(o *opt.Objective, c *shown.Course, key string) int64 {
-	if _, t := taskAt(o, key); t != nil && len(c.Tasks[t.ID]) > 0 {
-		return c.Tasks[t.ID][0].From.Millis()
-	}
-	return 0
 }
 
 // zoomsOf returns the choices of how much to show, none for a short course. They lead to the

@@ -14,6 +14,7 @@ import (
 	"longhaul/api/identity"
 	"longhaul/api/identity/identitytest"
 	"longhaul/internal/seal"
+	"longhaul/internal/test"
 )
 
 // beginProvider returns a site whose people sign in with a provider.
@@ -27,9 +28,7 @@ func beginProvider(t *testing.T, change ...func(*identity.Tokens, *identity.Clie
 		f(&tokens, &client)
 	}
 	box, err := seal.New([]byte(strings.Repeat("k", 32)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	l = beginLogin(t, identity.Config{Tokens: &tokens}, func(who *identity.Authenticator, c *console.Config) {
 		c.Provider, c.ProviderName, c.Sealer = who.SignIn(client), "id.example.com", box
 	})
@@ -117,9 +116,8 @@ func TestProvider_signsIn(t *testing.T) {
 			if tc.tenant != "" {
 				tenant = "globex"
 			}
-			if inbox.status != http.StatusOK || !strings.Contains(inbox.html, "ann") || !strings.Contains(inbox.html, tenant) {
-				t.Errorf("the inbox after signing in: %d %s", inbox.status, inbox.html)
-			}
+			inbox.shows(t, http.StatusOK)
+			inbox.holds(t, "ann", tenant)
 		})
 	}
 }
@@ -131,19 +129,13 @@ func TestProvider_replay(t *testing.T) {
 	back := b.leave("/console/inbox")
 	const over = "This sign-in was not begun in this browser, took too long, or is over."
 	other := l.careful(t)
-	if p := other.get(back); p.status != http.StatusBadRequest || !strings.Contains(p.text, over) {
-		t.Errorf("in a browser that was not sent: %d %s", p.status, p.text)
-	}
+	other.get(back).shows(t, http.StatusBadRequest, over)
 	other.leave("/console/inbox")
-	if p := other.get(back); p.status != http.StatusBadRequest || !strings.Contains(p.text, over) {
-		t.Errorf("with the state of another browser: %d %s", p.status, p.text)
-	}
+	other.get(back).shows(t, http.StatusBadRequest, over)
 	if p := b.get(back); p.status != http.StatusSeeOther || !b.works() {
 		t.Fatalf("in the browser that was sent: %d %s", p.status, p.text)
 	}
-	if p := b.get(back); p.status != http.StatusBadRequest || !strings.Contains(p.text, over) {
-		t.Errorf("again: %d %s", p.status, p.text)
-	}
+	b.get(back).shows(t, http.StatusBadRequest, over)
 	// A code that was used, or belongs to another attempt, is refused by the provider.
 	code := url.Values{}
 	if u, err := url.Parse(back); err == nil {
@@ -151,9 +143,7 @@ func TestProvider_replay(t *testing.T) {
 	}
 	late := l.careful(t)
 	mine, err := url.Parse(late.leave("/console/inbox"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	code.Set("state", mine.Query().Get("state"))
 	if p := late.get("/console/oidc/callback?" + code.Encode()); p.status != http.StatusUnauthorized || !strings.Contains(p.text, "invalid_grant") || late.works() {
 		t.Errorf("with the code of another attempt: %d %s", p.status, p.text)
@@ -161,9 +151,7 @@ func TestProvider_replay(t *testing.T) {
 	slow := l.careful(t)
 	back = slow.leave("/console/inbox")
 	l.world.Advance(15 * time.Minute)
-	if p := slow.get(back); p.status != http.StatusBadRequest || !strings.Contains(p.text, over) {
-		t.Errorf("after 15 minutes: %d %s", p.status, p.text)
-	}
+	slow.get(back).shows(t, http.StatusBadRequest, over)
 }
 
 // The cookie with an attempt has no readable content, and others cannot make one.
@@ -180,9 +168,7 @@ func TestProvider_attempt(t *testing.T) {
 		t.Errorf("the provider is asked with %s", to)
 	}
 	forged := `longhaul_sign_in=eyJTdGF0ZSI6IngifQ`
-	if p := l.careful(t).get("/console/oidc/callback?code=x&state=x", "Cookie", forged); p.status != http.StatusBadRequest {
-		t.Errorf("with a forged attempt: %d %s", p.status, p.text)
-	}
+	l.careful(t).get("/console/oidc/callback?code=x&state=x", "Cookie", forged).shows(t, http.StatusBadRequest)
 }
 
 // The token of a session is renewed before it expires, once.
@@ -238,12 +224,8 @@ func TestProvider_down(t *testing.T) {
 	}
 	down(true)
 	l.world.Advance(44 * time.Second)
-	if got := b.get("/console/inbox"); got.status != http.StatusServiceUnavailable {
-		t.Errorf("after its token has expired: %d %s", got.status, got.text)
-	}
-	if got := l.careful(t).get("/console/oidc/sign-in"); got.status != http.StatusSeeOther {
-		t.Errorf("to a provider that is known: %d", got.status)
-	}
+	b.get("/console/inbox").shows(t, http.StatusServiceUnavailable)
+	l.careful(t).get("/console/oidc/sign-in").shows(t, http.StatusSeeOther)
 	down(false)
 	l.world.Advance(30 * time.Second)
 	if !b.works() {
@@ -260,9 +242,7 @@ func TestProvider_down(t *testing.T) {
 func TestProvider_neverUp(t *testing.T) {
 	l, p := beginProvider(t)
 	p.Set(func(s *identitytest.Settings) { s.Down = true })
-	if got := l.careful(t).get("/console/oidc/sign-in"); got.status != http.StatusServiceUnavailable || !strings.Contains(got.text, "The provider does not answer") || !strings.Contains(got.text, "API key") {
-		t.Errorf("to a provider that is down: %d %s", got.status, got.text)
-	}
+	l.careful(t).get("/console/oidc/sign-in").shows(t, http.StatusServiceUnavailable, "The provider does not answer", "API key")
 }
 
 // Without a refresh token a session ends with its token.
@@ -284,9 +264,7 @@ func TestProvider_noRefresh(t *testing.T) {
 func TestProvider_misconfigured(t *testing.T) {
 	l, _ := beginProvider(t, func(_ *identity.Tokens, c *identity.Client) { c.Secret = "wrong" })
 	b := l.careful(t)
-	if p := b.get(b.leave("/console/inbox")); !strings.Contains(p.text, "invalid_client") || !strings.Contains(p.text, "compare its settings for the client") {
-		t.Errorf("with a wrong secret: %d %s", p.status, p.text)
-	}
+	b.get(b.leave("/console/inbox")).wants(t, "invalid_client", "compare its settings for the client")
 }
 
 // Signing out ends the session at the provider, too, if clients can do that.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"longhaul/a2a"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -14,19 +15,18 @@ import (
 func TestObjective_isReadable(t *testing.T) {
 	s, id := planned(t, opt.PlanSpec{Name: "P", Description: "First.\nThen.", Tasks: []opt.TaskSpec{{Name: "A", Description: "Look\n  twice."}}})
 	b, path := s.signedIn(t, "acme/ann"), "/console/objectives/"
-	contains(t, "the plan", b.get(path+id+"?plan=1").html, "First.\nThen.")
-	contains(t, "the task", b.get(path+id+"?task=1-0").html, "Look\n  twice.")
+	b.get(path+id+"?plan=1").holds(t, "First.\nThen.")
+	b.get(path+id+"?task=1-0").holds(t, "Look\n  twice.")
 	s.world.Gate(task(id, 1, 0), opt.Gate{Kind: opt.Approval, Title: "One line?\nTwo lines?", Actions: []opt.Action{opt.Accept}})
-	contains(t, "the question", b.get("/console/inbox/"+task(id, 1, 0)+":1").html, "<bdi>One line? Two lines?</bdi></h1>", ">One line?\nTwo lines?</p>")
+	b.get("/console/inbox/"+task(id, 1, 0)+":1").holds(t, "<bdi>One line? Two lines?</bdi></h1>", ">One line?\nTwo lines?</p>")
 	s.answer(t, "acme/ann", id, "accept")
 	p := b.get(path + id)
-	contains(t, "the conversation", p.html, "<strong>action</strong><span>accept</span>")
-	contains(t, "the timeline", p.html, `data-exact>1 Mar 2026, 09:30:00 UTC<`)
-	contains(t, "all of the timeline", b.get(path+id+"/timeline").html, `data-exact>1 Mar 2026, 09:30:00 UTC<`)
+	p.holds(t, "<strong>action</strong><span>accept</span>", `data-exact>1 Mar 2026, 09:30:00 UTC<`)
+	b.get(path+id+"/timeline").holds(t, `data-exact>1 Mar 2026, 09:30:00 UTC<`)
 
 	s.world.Complete(task(id, 1, 0), a2a.Artifact{ArtifactID: "a", Name: "Data", Parts: []a2a.Part{a2a.TextPart(`{"made": ["tea"]}`)}})
 	p = b.get(path + id)
-	contains(t, "the results", p.html, "{\n  &#34;made&#34;: [\n    &#34;tea&#34;\n  ]\n}")
+	p.holds(t, "{\n  &#34;made&#34;: [\n    &#34;tea&#34;\n  ]\n}")
 }
 
 // Ids of later attempts, plans and tasks lead to the page that shows them.
@@ -42,9 +42,7 @@ func TestObjective_otherIDs(t *testing.T) {
 			t.Errorf("%s leads to %s: %d", from, at, p.status)
 		}
 	}
-	if p := b.get("/console/objectives/" + id + "~"); p.status != http.StatusNotFound {
-		t.Errorf("a broken id: %d", p.status)
-	}
+	b.get("/console/objectives/"+id+"~").shows(t, http.StatusNotFound)
 }
 
 // A page that does not exist leads on, for callers who are signed in.
@@ -83,10 +81,8 @@ func TestChange_inAnotherTab(t *testing.T) {
 	tab := b.get("/console/objectives/" + id)
 	b.send(tab, "text", "text", "name", "First")
 	p := b.send(tab, "text", "text", "name", "Second")
-	if p.status != http.StatusConflict {
-		t.Errorf("the status is %d", p.status)
-	}
+	test.Is(t, "the status", http.StatusConflict, p.status)
 	p.wants(t, "You have sent this form before with other contents", "!was used before", "First", "!Second: ")
-	contains(t, "the form", p.html, `value="Second"`)
+	p.holds(t, `value="Second"`)
 	b.send(p, "text", "text").wants(t, "The text was changed.", "Second")
 }

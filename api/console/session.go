@@ -12,7 +12,6 @@ import (
 	"go.uber.org/zap"
 
 	"longhaul/a2a"
-	"longhaul/api/call"
 	"longhaul/opt"
 	"longhaul/opt/access"
 )
@@ -24,19 +23,16 @@ const (
 
 var errNoSession = errors.New("the session has ended")
 
-// credentials finds the credentials of browsers, by the Sessions, the Provider and the cookies of a console.
-type credentials struct{ Config }
-
 // withSession returns r with the credential of its session, or r itself if it has no session.
 // The error is errNoSession for a session that has ended.
-func (c credentials) withSession(r *http.Request) (*http.Request, error) {
-	secret := c.cookie(r, sessionCookie)
-	if secret == "" || c.Sessions == nil {
+func (k *Console) withSession(r *http.Request) (*http.Request, error) {
+	secret := k.cookie(r, sessionCookie)
+	if secret == "" || k.cfg.Sessions == nil {
 		return r, nil
 	}
-	s, err := c.Sessions.Session(r.Context(), sessionID(secret), c.Now())
+	s, err := k.cfg.Sessions.Session(r.Context(), sessionID(secret), k.cfg.Now())
 	if err == nil {
-		s, err = c.current(r.Context(), s)
+		s, err = k.current(r.Context(), s)
 	}
 	switch {
 	case errors.Is(err, opt.ErrUnknown):
@@ -45,13 +41,6 @@ func (c credentials) withSession(r *http.Request) (*http.Request, error) {
 		return nil, err
 	}
 	return withCredential(r, s.Credential), nil
-}
-
-// refusesCredential reports whether an error of Config.Authenticate is about the credential:
-// it would be refused again.
-func refusesCredential(err error) bool {
-	_, limit := errors.AsType[*call.Fault](err)
-	return err != nil && !limit && !errors.Is(err, opt.ErrUnavailable)
 }
 
 // How the credential of a session is renewed: by one request, which others wait for if
@@ -63,24 +52,24 @@ const (
 )
 
 // current returns s with a credential that is valid now.
-func (c credentials) current(ctx context.Context, s access.Session) (access.Session, error) {
-	if c.Provider == nil || s.RenewAt.IsZero() {
+func (k *Console) current(ctx context.Context, s access.Session) (access.Session, error) {
+	if k.cfg.Provider == nil || s.RenewAt.IsZero() {
 		return s, nil
 	}
 	for range renewWaits {
-		now := c.Now()
+		now := k.cfg.Now()
 		if now.Before(s.RenewAt.Time()) && now.Before(s.ValidUntil.Time()) {
 			return s, nil
 		}
 		if !now.Before(s.RenewAt.Time()) {
 			claimed := s
 			claimed.RenewAt = a2a.At(now.Add(renewTime))
-			ok, err := c.Sessions.RenewSession(ctx, claimed, s.RenewAt)
+			ok, err := k.cfg.Sessions.RenewSession(ctx, claimed, s.RenewAt)
 			if err != nil {
 				return s, err
 			}
 			if ok {
-				return c.renew(ctx, claimed)
+				return k.renew(ctx, claimed)
 			}
 		}
 		select {
@@ -89,7 +78,7 @@ func (c credentials) current(ctx context.Context, s access.Session) (access.Sess
 			return s, ctx.Err()
 		}
 		var err error
-		if s, err = c.Sessions.Session(ctx, s.ID, c.Now()); err != nil {
+		if s, err = k.cfg.Sessions.Session(ctx, s.ID, k.cfg.Now()); err != nil {
 			return s, err
 		}
 	}
@@ -98,21 +87,21 @@ func (c credentials) current(ctx context.Context, s access.Session) (access.Sess
 
 // renew renews the credential of a session with the provider. No other request does so until
 // claimed.RenewAt. If the provider refuses, the session ends.
-func (c credentials) renew(ctx context.Context, claimed access.Session) (access.Session, error) {
+func (k *Console) renew(ctx context.Context, claimed access.Session) (access.Session, error) {
 	ctx = context.WithoutCancel(ctx) // a refresh token is often valid once
-	next, err := c.Provider.Renew(ctx, claimed)
+	next, err := k.cfg.Provider.Renew(ctx, claimed)
 	switch {
 	case errors.Is(err, opt.ErrUnavailable):
-		c.Log.Warn("The provider has not renewed the token of a session", zap.Error(err))
-		if c.Now().Before(claimed.ValidUntil.Time()) {
+		k.cfg.Log.Warn("The provider has not renewed the token of a session", zap.Error(err))
+		if k.cfg.Now().Before(claimed.ValidUntil.Time()) {
 			return claimed, nil
 		}
 		return claimed, err
 	case err != nil:
-		c.Log.Info("A session has ended: the provider does not renew its token", zap.Error(err))
-		return claimed, errors.Join(opt.ErrUnknown, c.Sessions.CloseSession(ctx, claimed.ID))
+		k.cfg.Log.Info("A session has ended: the provider does not renew its token", zap.Error(err))
+		return claimed, errors.Join(opt.ErrUnknown, k.cfg.Sessions.CloseSession(ctx, claimed.ID))
 	}
-	ok, err := c.Sessions.RenewSession(ctx, next, claimed.RenewAt)
+	ok, err := k.cfg.Sessions.RenewSession(ctx, next, claimed.RenewAt)
 	if err == nil && !ok { // it was closed meanwhile
 		err = opt.ErrUnknown
 	}
@@ -157,7 +146,7 @@ func openSession(v *visit, s access.Session) error {
 
 // closeSession closes the session of the browser, if it has one. The browser keeps its cookie.
 func closeSession(v *visit) error {
-	secret := v.credentials.cookie(v.r, sessionCookie)
+	secret := v.cookie(v.r, sessionCookie)
 	if secret == "" || v.cfg.Sessions == nil {
 		return nil
 	}
@@ -166,7 +155,7 @@ func closeSession(v *visit) error {
 
 // signedIn reports whether the browser has the cookie of a session.
 func signedIn(v *visit) bool {
-	return v.cfg.Sessions != nil && v.credentials.cookie(v.r, sessionCookie) != ""
+	return v.cfg.Sessions != nil && v.cookie(v.r, sessionCookie) != ""
 }
 
 // Names of cookies.
@@ -177,16 +166,16 @@ const (
 
 // cookieName returns the name of a cookie in the browser. With __Host-, other servers of the
 // same domain and unencrypted answers cannot set it.
-func (c credentials) cookieName(cookie string) string {
-	if c.Secure {
+func (k *Console) cookieName(cookie string) string {
+	if k.cfg.Secure {
 		return "__Host-" + cookie
 	}
 	return cookie
 }
 
 // cookie returns the value of a cookie, "" if the browser has none.
-func (c credentials) cookie(r *http.Request, cookie string) string {
-	got, err := r.Cookie(c.cookieName(cookie))
+func (k *Console) cookie(r *http.Request, cookie string) string {
+	got, err := r.Cookie(k.cookieName(cookie))
 	if err != nil {
 		return ""
 	}
@@ -198,7 +187,7 @@ func (c credentials) cookie(r *http.Request, cookie string) string {
 // connection to the browser is encrypted. If that is false, the browser only sends the cookie less often.
 func (v *visit) setCookie(cookie, value string, age time.Duration) {
 	c := &http.Cookie{
-		Name: v.credentials.cookieName(cookie), Value: value, Path: Path, MaxAge: int(age / time.Second), HttpOnly: true, SameSite: http.SameSiteLaxMode,
+		Name: v.cookieName(cookie), Value: value, Path: Path, MaxAge: int(age / time.Second), HttpOnly: true, SameSite: http.SameSiteLaxMode,
 		Secure: v.cfg.Secure || v.r.TLS != nil || v.r.Header.Get("X-Forwarded-Proto") == "https",
 	}
 	if v.cfg.Secure {

@@ -18,6 +18,7 @@ import (
 	"longhaul/api/console"
 	"longhaul/api/identity"
 	"longhaul/api/service/servicetest"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/access"
 )
@@ -81,9 +82,7 @@ func (l *login) key(t *testing.T) (text, id string) {
 	t.Helper()
 	k := access.APIKey{Tenant: "acme", Principal: "ann", Scopes: []string{"runs:read"}, CreatedAt: a2a.At(l.world.Now())}
 	text = identity.NewKey(&k)
-	if err := l.world.Journal().APIKeys.AddAPIKey(t.Context(), k); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, l.world.Journal().APIKeys.AddAPIKey(t.Context(), k))
 	return text, k.ID
 }
 
@@ -110,9 +109,7 @@ func TestSession_revokedKey(t *testing.T) {
 	if b.get("/console/inbox").status != http.StatusOK {
 		t.Fatal("the session does not work")
 	}
-	if err := l.world.Journal().APIKeys.RevokeAPIKey(t.Context(), id, a2a.At(l.world.Now())); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, l.world.Journal().APIKeys.RevokeAPIKey(t.Context(), id, a2a.At(l.world.Now())))
 	l.world.Advance(2 * time.Second)
 	if !b.ended(t) {
 		t.Error("the session of a revoked key works, or the page does not say that it has ended")
@@ -125,9 +122,7 @@ func TestSession_revokedKeyInOpenPage(t *testing.T) {
 	l := beginLogin(t, identity.Config{})
 	key, id := l.key(t)
 	b := l.signedIn(t, key)
-	if err := l.world.Journal().APIKeys.RevokeAPIKey(t.Context(), id, a2a.At(l.world.Now())); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, l.world.Journal().APIKeys.RevokeAPIKey(t.Context(), id, a2a.At(l.world.Now())))
 	l.world.Advance(2 * time.Second)
 	for n := range 200 {
 		if p := b.get("/console/inbox", "X-Console-Refresh", "1"); p.status != http.StatusUnauthorized {
@@ -135,9 +130,7 @@ func TestSession_revokedKeyInOpenPage(t *testing.T) {
 		}
 	}
 	other, _ := l.key(t)
-	if p := l.browser(t).post("/console/sign-in", url.Values{"key": {other}}); p.status != http.StatusOK {
-		t.Errorf("another person at the address: %d %s", p.status, p.text)
-	}
+	l.browser(t).post("/console/sign-in", url.Values{"key": {other}}).shows(t, http.StatusOK)
 	if !b.ended(t) {
 		t.Error("the page does not say that the session has ended")
 	}
@@ -182,9 +175,7 @@ func TestSession_expires(t *testing.T) {
 	if !b.ended(t) {
 		t.Error("after 12 hours the session works, or the page does not say that it has ended")
 	}
-	if p := b.get("/console/inbox"); strings.Contains(p.text, "ended") {
-		t.Error("the page says a second time that the session has ended")
-	}
+	b.get("/console/inbox").wants(t, "!ended")
 }
 
 // Each sign-in has a new secret, and closes the session that the browser had.
@@ -197,9 +188,7 @@ func TestSession_rotates(t *testing.T) {
 	if len(second) == 0 || first == "" || strings.Split(second[len(second)-1], ";")[0] == strings.Split(first, ";")[0] {
 		t.Errorf("cookies %q, then %q", first, second)
 	}
-	if len(s.sessions.list) != 1 {
-		t.Errorf("%d sessions after signing in twice, want 1", len(s.sessions.list))
-	}
+	test.Is(t, "sessions", 1, len(s.sessions.list))
 	// A secret that others have chosen opens nothing.
 	if p := s.browser(t).get("/console/inbox", "Authorization", "Bearer nobody", "Cookie", "longhaul_session=chosen"); p.path != "/console/sign-in" {
 		t.Errorf("a secret that was chosen by others leads to %s", p.path)
@@ -264,9 +253,7 @@ func TestSignIn_flood(t *testing.T) {
 	if tries != 101 || !strings.Contains(p.text, "Too many wrong keys") {
 		t.Errorf("after %d tries: %d %s", tries, p.status, p.text)
 	}
-	if p := b.post("/console/sign-in", url.Values{"key": {good}}); p.status != http.StatusOK {
-		t.Errorf("a right key from there: %d, want 200", p.status)
-	}
+	b.post("/console/sign-in", url.Values{"key": {good}}).shows(t, http.StatusOK)
 }
 
 // The cookie of a session is a credential for the pages alone.
@@ -285,9 +272,7 @@ func TestSession_onlyForPages(t *testing.T) {
 		{http.MethodGet, "/tasks", ""},
 		{http.MethodGet, "/v1/runs/x", ""},
 	} {
-		if p := b.do(to.verb, to.path, to.body, "Cookie", cookie, "A2A-Version", "1.0", "Content-Type", "application/json"); p.status != http.StatusUnauthorized {
-			t.Errorf("%s %s with the cookie: %d, want 401: %s", to.verb, to.path, p.status, p.html)
-		}
+		b.do(to.verb, to.path, to.body, "Cookie", cookie, "A2A-Version", "1.0", "Content-Type", "application/json").shows(t, http.StatusUnauthorized)
 	}
 }
 
@@ -312,9 +297,7 @@ func TestConsole_refusesOtherOrigins(t *testing.T) {
 	for origin, want := range map[string]int{"https://evil.example": http.StatusForbidden, "null": http.StatusForbidden, "http://" + host: http.StatusSeeOther} {
 		b := s.careful(t)
 		p := b.do(http.MethodPost, "/console/sign-in", "key=acme/ann", "Content-Type", "application/x-www-form-urlencoded", "Origin", origin)
-		if p.status != want {
-			t.Errorf("a form of %s: %d, want %d", origin, p.status, want)
-		}
+		p.shows(t, want)
 	}
 	// A page that may call the API may not send forms to the console.
 	trusted := api.New(api.Config{Service: s.service, Origins: []string{"https://app.example.com"}, Authenticate: anyone,
@@ -324,9 +307,7 @@ func TestConsole_refusesOtherOrigins(t *testing.T) {
 	r.Header.Set("Sec-Fetch-Site", "cross-site")
 	w := httptest.NewRecorder()
 	trusted.ServeHTTP(w, r)
-	if w.Code != http.StatusForbidden {
-		t.Errorf("a form of a page that may call the API: %d, want 403", w.Code)
-	}
+	test.Is(t, "a form of a page that may call the API", http.StatusForbidden, w.Code)
 }
 
 func anyone(*http.Request) (call.Caller, error) { return servicetest.Caller("anonymous") }
@@ -353,9 +334,7 @@ func TestConsole_hosts(t *testing.T) {
 	r.Header.Set("Origin", "https://evil.example")
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
-	if w.Code != http.StatusForbidden {
-		t.Errorf("a form of another origin: %d, want 403", w.Code)
-	}
+	test.Is(t, "a form of another origin", http.StatusForbidden, w.Code)
 }
 
 // A browser with a client certificate needs no session; one without is asked for it.
@@ -385,11 +364,7 @@ func TestConsole_certificate(t *testing.T) {
 func TestSignIn_noKeys(t *testing.T) {
 	s := begin(t, nil, func(c *console.Config) { c.NoKeys = true })
 	b := s.careful(t)
-	if p := b.get("/console/sign-in"); strings.Contains(p.text, "API key") {
-		t.Errorf("the page asks for a key: %s", p.text)
-	}
+	b.get("/console/sign-in").wants(t, "!API key")
 	b.post("/console/sign-in", url.Values{"key": {"acme/ann"}})
-	if len(s.sessions.list) != 0 {
-		t.Error("a key opened a session")
-	}
+	test.Is(t, "sessions", 0, len(s.sessions.list))
 }

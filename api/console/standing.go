@@ -126,29 +126,14 @@ func makeRule(v *visit, page func(*visit, filledForm) (view, error), apply func(
 	if key := v.field("key"); len(key) <= call.MaxID {
 		v.call.Key, v.call.KeyField = key, "key"
 	}
-	address := ""
-	fault := v.cfg.Service.Guard(v.call, func() (err error) {
-		address, err = apply()
-		return err
+	return v.submit(apply, func(f *call.Fault) (view, error) {
+		form := newFilledForm(v.r.PostForm)
+		if f.Kind == call.Unavailable { // it may have been made
+			form.Key = v.field("key")
+		}
+		for i, wrong := range f.Violations {
+			f.Violations[i].Field = cmp.Or(ruleFields[wrong.Field], wrong.Field)
+		}
+		return page(v, form)
 	})
-	switch {
-	case fault == nil:
-		return view{Location: address}, nil
-	case !v.has(call.ReadRuns):
-		return view{}, fault
-	}
-	form := newFilledForm(v.r.PostForm)
-	if fault.Kind == call.Unavailable { // it may have been made
-		form.Key = v.field("key")
-	}
-	out, err := page(v, form)
-	if err != nil {
-		return view{}, fault
-	}
-	for i, wrong := range fault.Violations {
-		fault.Violations[i].Field = cmp.Or(ruleFields[wrong.Field], wrong.Field)
-	}
-	p := problemOf(fault)
-	out.Status, out.Problem = p.Status, p.Text
-	return out, fault
 }

@@ -8,12 +8,12 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"unicode"
 
 	"longhaul/a2a"
 	"longhaul/api/call"
 	"longhaul/api/card"
 	"longhaul/api/message"
-	"longhaul/api/work"
 	"longhaul/opt"
 	"longhaul/opt/rehearse"
 )
@@ -25,12 +25,12 @@ const maxRequest = 100_000
 // it begins nothing new.
 type startForm struct {
 	filledForm
+	sent message.SendParams
 	Seen string // digest of the plans that are shown; "" for none
 
 	Skills  []card.Skill
 	Preview *message.Preview // nil before it was asked for
 	Tree    *tree
-	Answer  string // of the agent, in the preview
 
 	Rehearsed bool             // it was asked for
 	Rehearsal *rehearse.Report // nil if the plan is not known
@@ -58,52 +58,43 @@ func (v *visit) startView(f startForm) view {
 	return view{Template: "start", Title: "New objective", Data: f}
 }
 
-// startForm reads the form of a request, and returns its message as the service takes it. The name is a
-// suggestion of the metadata, too, which playbooks use.
-func (v *visit) startForm() (f startForm, p message.SendParams, err error) {
+// startForm reads the form of a request with its message. The name is a suggestion of the metadata, too, which
+// playbooks use.
+func (v *visit) startForm() (f startForm, err error) {
 	f.filledForm = filledForm{v.r.PostForm, v.field("message")}
 	if !strings.HasPrefix(f.Key, "console-") || len(f.Key) > call.MaxID {
 		f.Key = newKey()
 	}
-	text, name, context := v.field("text"), strings.TrimSpace(v.field("name")), strings.TrimSpace(v.field("context"))
+	text, name, context, skill := v.field("text"), v.trimmed("name"), v.trimmed("context"), v.field("skill")
 	var wrong violations
 	wrong.add(strings.TrimSpace(text) == "", "The text", "is missing: describe the work")
 	wrong.add(len(text) > maxRequest, "The text", "is longer than 100,000 bytes")
-	wrong.add(len([]rune(name)) > maxName || strings.ContainsFunc(name, isControl), "The name", "is longer than 200 characters, or has control characters")
-	wrong.add(len(context) > call.MaxID || strings.ContainsFunc(context, isControl), "The context", "is not an id")
-	if err := wrong.err(); err != nil {
-		return f, p, err
-	}
+	wrong.add(len([]rune(name)) > maxName || strings.ContainsFunc(name, unicode.IsControl), "The name", "is longer than 200 characters, or has control characters")
+	wrong.add(len(context) > call.MaxID || strings.ContainsFunc(context, unicode.IsControl), "The context", "is not an id")
 	m := a2a.Message{MessageID: f.Key, ContextID: context, Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart(text)}}
-	for key, value := range map[string]string{opt.KeySkill: v.field("skill"), opt.KeySuggestedName: name} {
-		if value != "" {
-			m.Metadata = m.Metadata.With(key, value)
-		}
-	}
-	return f, message.SendParams{Message: m, Hints: message.Hints{SuggestedName: name}, Once: true, ReturnAtOnce: true}, nil
+	m.Metadata = m.Metadata.WithIf(skill != "", opt.KeySkill, skill).WithIf(name != "", opt.KeySuggestedName, name)
+	f.sent = message.SendParams{Message: m, Hints: message.Hints{SuggestedName: name}, Once: true, ReturnAtOnce: true}
+	return f, wrong.err()
 }
 
 // maxName is the longest name of an objective in characters.
 const maxName = 200
 
-func isControl(r rune) bool { return r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 }
-
 // previewStart shows the plan of a new objective before it begins.
 func previewStart(v *visit) (view, error) {
+	read := v.preview
 	if v.r.PostForm.Has("change") { // back from the preview
-		f, _, err := v.startForm()
-		return v.startRefused(f, err)
+		read = v.startForm
 	}
-	f, _, err := v.preview()
-	return v.startRefused(f, err)
+	return v.startRefused(read())
 }
 
 // rehearseStart shows how the work is likely to go, with its plan.
 func rehearseStart(v *visit) (view, error) {
-	f, p, err := v.preview()
+	f, err := v.preview()
 	if err == nil {
 		f.Rehearsed = true
-		f.Rehearsal, err = v.cfg.Service.Rehearsals.RehearseObjective(v.r.Context(), v.call, p)
+		f.Rehearsal, err = v.cfg.Service.Rehearsals.RehearseObjective(v.r.Context(), v.call, f.sent)
 	}
 	return v.startRefused(f, err)
 }
@@ -134,36 +125,33 @@ func (v *visit) startRefused(f startForm, err error) (view, error) {
 }
 
 // preview reads the form of a request, and adds what its message would begin.
-func (v *visit) preview() (startForm, message.SendParams, error) {
-	f, p, err := v.startForm()
+func (v *visit) preview() (startForm, error) {
+	f, err := v.startForm()
 	if err != nil {
-		return f, p, err
+		return f, err
 	}
-	seen, err := v.cfg.Service.Previews.PreviewObjective(v.r.Context(), v.call, p)
+	seen, err := v.cfg.Service.Previews.PreviewObjective(v.r.Context(), v.call, f.sent)
 	if err != nil {
-		return f, p, err
+		return f, err
 	}
-	f.Preview, f.Seen = &seen, digestOfPreview(seen)
-	if seen.Answer != nil {
-		f.Answer = seen.Answer.Text()
-	} else {
-		f.Tree = treeOf(seen.Objective, anchors{}, nil)
+	f.Preview = &seen
+	f.Seen = digestOfPlans(f.Plans())
+	if seen.Answer == nil {
+		f.Tree = treeOf(seen.Objective, func(key string) string { return "#at" + key }, nil)
 	}
-	return f, p, nil
+	return f, nil
 }
 
-// digestOfPreview returns a digest of the plans of a preview.
-func digestOfPreview(seen message.Preview) string {
-	if seen.Objective == nil || len(seen.Objective.Plans) == 0 {
+// digestOfPlans returns a digest of the plans of a preview, "" for none.
+func digestOfPlans(plans []*opt.Plan) string {
+	if len(plans) == 0 {
 		return ""
 	}
-	var plans []opt.Plan
-	for _, p := range seen.Objective.Plans {
+	data, _ := json.Marshal(each(plans, func(p *opt.Plan) opt.Plan { // plans are stored as JSON
 		plan := *p
 		plan.CreatedAt, plan.UpdatedAt = a2a.Time{}, a2a.Time{}
-		plans = append(plans, plan)
-	}
-	data, _ := json.Marshal(plans) // plans are stored as JSON
+		return plan
+	}))
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:16])
 }
@@ -171,7 +159,7 @@ func digestOfPreview(seen message.Preview) string {
 // start begins an objective. If it would have other plans than the page has shown, it
 // shows these first.
 func start(v *visit) (view, error) {
-	f, p, err := v.preview()
+	f, err := v.preview()
 	if err != nil {
 		return v.startRefused(f, err)
 	}
@@ -182,27 +170,24 @@ func start(v *visit) (view, error) {
 		}
 		return out, nil
 	}
-	sent, err := v.cfg.Service.Messages.SendMessage(v.r.Context(), v.call, p)
+	sent, err := v.cfg.Service.Messages.SendMessage(v.r.Context(), v.call, f.sent)
 	if err != nil {
 		return v.startRefused(f, err)
 	}
 	if sent.Task == nil { // nothing has begun: the agent has answered
-		f.Preview, f.Answer = &message.Preview{Answer: sent.Message}, sent.Message.Text()
+		f.Preview = &message.Preview{Answer: sent.Message}
 		return v.startView(f), nil
 	}
-	id := sent.Task.ID
-	if ref, ok := opt.ParseID(id); ok {
-		id = ref.ObjectiveID
-	}
+	ref, _ := opt.ParseID(sent.Task.ID)
+	to := objectivePath(ref.ObjectiveID)
 	if f.Has("review") && len(f.Plans()) == 0 {
-		pause := work.UpdateObjectiveParams{ID: id, Status: opt.ObjectiveBlocked}
 		fault := v.cfg.Service.Guard(v.call, func() error {
-			_, err := v.cfg.Service.Work.UpdateObjective(v.r.Context(), v.call, pause)
+			_, err := v.cfg.Service.Work.Perform(v.r.Context(), v.call, opt.Command{Kind: opt.UpdateObjective, ObjectiveID: ref.ObjectiveID, Status: string(opt.ObjectiveBlocked)})
 			return err
 		})
 		if fault != nil { // the objective has begun and stays
-			return view{Location: objectivePath(id) + "?" + missedField + "=" + missedPause}, nil
+			to += "?" + missedField + "=" + missedPause
 		}
 	}
-	return view{Location: objectivePath(id)}, nil
+	return view{Location: to}, nil
 }

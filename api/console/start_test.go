@@ -13,6 +13,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/api/card"
 	"longhaul/api/message"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -67,12 +68,8 @@ func TestStart_showsThePlanFirst(t *testing.T) {
 	filled.Set("skill", "demo")
 	filled.Set("name", "A text")
 	preview := b.post("/console/new", filled)
-	for _, part := range []string{"Made by playbook demo : it says so", "Write a text", "Executor llm", "Check", "Asks a person to approve: Publish it?", "Executor human · after Write a text"} {
-		if !strings.Contains(preview.text, part) {
-			t.Errorf("the preview does not show %q: %s", part, preview.text)
-		}
-	}
-	if tasks := strings.Count(preview.html, `href="#t`); tasks != 2 || strings.Count(preview.html, `<li id="t`) != 2 {
+	preview.wants(t, "Made by playbook demo : it says so", "Write a text", "Executor llm", "Check", "Asks a person to approve: Publish it?", "Executor human · after Write a text")
+	if tasks := strings.Count(preview.html, `href="#at1-`); tasks != 2 || strings.Count(preview.html, `<li id="at`) != 2 {
 		t.Errorf("the drawing of the preview leads to %d tasks", tasks)
 	}
 	if len(s.world.Openings()) != 0 {
@@ -90,9 +87,7 @@ func TestStart_showsThePlanFirst(t *testing.T) {
 		t.Errorf("the objective is %+v with the message %q and %d plans", o, openings[0].Message.Text(), len(openings[0].Plans))
 	}
 	back := b.post("/console/new", url.Values{"text": {"Write"}, "skill": {"demo"}, "change": {"1"}})
-	if !strings.Contains(back.html, ">Write</textarea>") || !strings.Contains(back.html, `<option value="demo" selected>`) {
-		t.Errorf("the form again: %s", back.html)
-	}
+	back.holds(t, ">Write</textarea>", `<option value="demo" selected>`)
 }
 
 func TestStart_showsAPlanThatHasChanged(t *testing.T) {
@@ -112,13 +107,10 @@ func TestStart_answersAtOnce(t *testing.T) {
 	b := s.signedIn(t, "acme/ann")
 	for _, path := range []string{"/console/new", "/console/new/start"} {
 		p := b.post(path, url.Values{"text": {"Hello"}})
-		if p.status != http.StatusOK || !strings.Contains(p.text, "Good day") || strings.Contains(p.html, ">Start</button>") {
-			t.Errorf("%s: %d %s", path, p.status, p.text)
-		}
+		p.shows(t, http.StatusOK, "Good day")
+		p.holds(t, "!>Start</button>")
 	}
-	if len(s.world.Openings()) != 0 {
-		t.Error("an objective has begun")
-	}
+	test.Is(t, "objectives that have begun", 0, len(s.world.Openings()))
 }
 
 func TestStart_pausesForReview(t *testing.T) {
@@ -161,13 +153,13 @@ func TestStart_pauseFails(t *testing.T) {
 	if len(openings) != 1 || p.status != http.StatusOK || p.path != "/console/objectives/"+openings[0].Objective.ID {
 		t.Fatalf("%d objectives have begun; the page is %d %s", len(openings), p.status, p.path)
 	}
-	contains(t, "the page", p.html, `role="alert">The objective has begun and was not paused. Pause it here`)
+	p.holds(t, `role="alert">The objective has begun and was not paused. Pause it here`)
 	again := b.post("/console/new/start", sent)
 	if len(s.world.Openings()) != 1 || again.path != p.path || !s.world.Objective(openings[0].Objective.ID).Paused {
 		t.Fatalf("again: %d %s", again.status, again.path)
 	}
-	lacks(t, "the page after the pause", again.text, "was not paused")
-	lacks(t, "the first page after the pause", b.get(p.path+"?missed=pause").text, "was not paused")
+	again.wants(t, "!was not paused")
+	b.get(p.path+"?missed=pause").wants(t, "!was not paused")
 }
 
 // A form that is sent while the service is unavailable keeps its input and its message,
@@ -178,10 +170,8 @@ func TestStart_unavailable(t *testing.T) {
 	sent := fields(b.post("/console/new", url.Values{"text": {"Think about it"}, "name": {"A name"}}))
 	s.world.Down(opt.ErrUnavailable)
 	p := b.post("/console/new/start", sent)
-	if p.status != http.StatusServiceUnavailable {
-		t.Errorf("the status is %d", p.status)
-	}
-	contains(t, "the page", p.text, "It is not known whether the objective has begun.", "Think about it")
+	test.Is(t, "the status", http.StatusServiceUnavailable, p.status)
+	p.wants(t, "It is not known whether the objective has begun.", "Think about it")
 	if kept := fields(p); kept.Encode() != sent.Encode() {
 		t.Fatalf("the form had %v and has %v", sent, kept)
 	}
@@ -200,7 +190,7 @@ func TestStart_noPreview(t *testing.T) {
 		if p.status != http.StatusServiceUnavailable || fields(p).Get("message") != "console-1" {
 			t.Errorf("%s: %d with the fields %v", path, p.status, fields(p))
 		}
-		contains(t, path, p.html, "This try has begun nothing", ">Think about it</textarea>")
+		p.holds(t, "This try has begun nothing", ">Think about it</textarea>")
 	}
 }
 
@@ -215,7 +205,7 @@ func TestStart_sentBefore(t *testing.T) {
 	if p.status != http.StatusConflict || len(s.world.Openings()) != 1 {
 		t.Fatalf("%d; %d objectives have begun", p.status, len(s.world.Openings()))
 	}
-	contains(t, "the page", p.text, "This form was sent before with another request", "Think about that")
+	p.wants(t, "This form was sent before with another request", "Think about that")
 	if p = b.post("/console/new/start", fields(p)); p.status != http.StatusOK || len(s.world.Openings()) != 2 {
 		t.Errorf("again: %d %s; %d objectives have begun", p.status, p.text, len(s.world.Openings()))
 	}
@@ -228,38 +218,33 @@ func TestStart_refusedWork(t *testing.T) {
 	s := beginWork(t, planning{deaf: &deaf})
 	b := s.signedIn(t, "acme/ann")
 	before := b.post("/console/new", url.Values{"text": {"Dance"}})
-	contains(t, "the page before", before.html, `<button class="primary">Start</button>`)
+	before.holds(t, `<button class="primary">Start</button>`)
 	deaf = true
 	for path, form := range map[string]url.Values{"/console/new": {"text": {"Dance"}}, "/console/new/start": fields(before)} {
 		p := b.post(path, form)
-		contains(t, path, p.text, "The agent refuses this request.", "No skill takes this message. The skills are: - demo: Shows it", "Dance", "Change the request")
-		lacks(t, path, p.html, ">Start<", "Pause it at once", "makes the plan once")
+		p.wants(t, "The agent refuses this request.", "No skill takes this message. The skills are: - demo: Shows it", "Dance", "Change the request")
+		p.holds(t, "!>Start<", "!Pause it at once", "!makes the plan once")
 	}
-	if len(s.world.Openings()) != 0 {
-		t.Error("an objective has begun")
-	}
+	test.Is(t, "objectives that have begun", 0, len(s.world.Openings()))
 }
 
 func TestStart_refusals(t *testing.T) {
 	s := beginWork(t, planning{})
 	b := s.signedIn(t, "acme/ann")
-	for name, form := range map[string]url.Values{
-		"no text":          {"text": {" \n"}, "name": {"Kept"}},
-		"a long text":      {"text": {strings.Repeat("x", 100_001)}, "name": {"Kept"}},
-		"a long name":      {"text": {"Go"}, "name": {"Kept" + strings.Repeat("x", 200)}},
-		"a strange name":   {"text": {"Go"}, "name": {"Kept\x1b"}},
-		"a strange thread": {"text": {"Go"}, "name": {"Kept"}, "context": {"\x07"}},
+	for problem, form := range map[string]url.Values{
+		"The text is missing":       {"text": {" \n"}, "name": {"Kept"}},
+		"The text is longer":        {"text": {strings.Repeat("x", 100_001)}, "name": {"Kept"}},
+		"The name is longer":        {"text": {"Go"}, "name": {"Kept" + strings.Repeat("x", 200)}},
+		"has control characters":    {"text": {"Go"}, "name": {"Kept\x1b"}},
+		"The context is not an id.": {"text": {"Go"}, "name": {"Kept"}, "context": {"\x07"}},
 	} {
 		for _, path := range []string{"/console/new", "/console/new/start"} {
 			p := b.post(path, form)
-			if p.status != http.StatusBadRequest || !strings.Contains(p.html, `value="Kept`) || !strings.Contains(p.html, `role="alert"`) {
-				t.Errorf("%s at %s: %d %.300s", name, path, p.status, p.text)
-			}
+			p.shows(t, http.StatusBadRequest, problem)
+			p.holds(t, `value="Kept`, `role="alert"`)
 		}
 	}
-	if len(s.world.Openings()) != 0 {
-		t.Error("an objective has begun")
-	}
+	test.Is(t, "objectives that have begun", 0, len(s.world.Openings()))
 }
 
 // A rehearsal shows the course of the work, who is asked when and what follows, and begins nothing.
@@ -267,9 +252,9 @@ func TestStart_rehearses(t *testing.T) {
 	s := beginWork(t, planning{})
 	b := s.signedIn(t, "acme/ann")
 	preview := b.post("/console/new", url.Values{"text": {"Approve <it>"}})
-	contains(t, "the preview", preview.html, `formaction="/console/new/rehearse"`)
+	preview.holds(t, `formaction="/console/new/rehearse"`)
 	p := b.post("/console/new/rehearse", fields(preview))
-	contains(t, "the rehearsal", p.text, "completed after 1 h. Without past runs", "Plan / Approve <it> completed 0 s 1 s yes", "Publish it? after 1 s: asked everyone after 1 h: Accepted by anyone")
+	p.wants(t, "completed after 1 h. Without past runs", "Plan / Approve <it> completed 0 s 1 s yes", "Publish it? after 1 s: asked everyone after 1 h: Accepted by anyone")
 	if len(s.world.Openings()) != 0 {
 		t.Fatal("the rehearsal has begun an objective")
 	}
@@ -277,10 +262,8 @@ func TestStart_rehearses(t *testing.T) {
 		t.Error("the work does not begin from the page of a rehearsal")
 	}
 	unknown := b.post("/console/new/rehearse", url.Values{"text": {"Think about it"}})
-	contains(t, "without a plan", unknown.text, "The plan is not known before the work begins.")
-	if p := s.signedIn(t, "acme/bob runs:read").post("/console/new/rehearse", fields(preview)); p.status != http.StatusForbidden {
-		t.Errorf("a reader rehearses: %d", p.status)
-	}
+	unknown.wants(t, "The plan is not known before the work begins.")
+	s.signedIn(t, "acme/bob runs:read").post("/console/new/rehearse", fields(preview)).shows(t, http.StatusForbidden)
 }
 
 // building is an agent whose work is one task.
@@ -300,9 +283,9 @@ func TestStart_rehearsesFromThePast(t *testing.T) {
 	}
 	form := url.Values{"text": {"build"}}
 	got := s.signedIn(t, "acme/bob").post("/console/new/rehearse", form)
-	contains(t, "the rehearsal", got.text, "completed after 3 min 1 s (50% of 1 min 1 s", "From 3 past runs.")
+	got.wants(t, "completed after 3 min 1 s (50% of 1 min 1 s", "From 3 past runs.")
 	for _, key := range []string{"other/bob", "acme/bob runs:create"} {
 		p := s.browser(t).post("/console/new/rehearse", form, "Authorization", "Bearer "+key)
-		contains(t, "the rehearsal of "+key, p.text, "completed after 1 s. Without past runs")
+		p.wants(t, "completed after 1 s. Without past runs")
 	}
 }

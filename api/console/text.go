@@ -10,7 +10,6 @@ import (
 	"github.com/mattn/go-runewidth"
 
 	"longhaul/a2a"
-	"longhaul/api/gateform"
 	"longhaul/opt"
 	"longhaul/opt/shown"
 )
@@ -49,44 +48,15 @@ func sizeText(n int) string { return humanize.IBytes(uint64(n)) }
 
 // titleOfGate returns the title of a gate, or what it waits for if it has none.
 func titleOfGate(g *opt.Gate) string {
-	switch {
-	case strings.TrimSpace(a2a.Visible(g.Title)) != "":
-		return g.Title
-	case len(g.Questions) > 0 && strings.TrimSpace(g.Questions[0].Question) != "":
-		return g.Questions[0].Question
-	case g.Kind == opt.Credential:
-		return "an authorization"
-	case g.Kind == opt.Clarification:
-		return "a question"
+	first := ""
+	if len(g.Questions) > 0 {
+		first = g.Questions[0].Question
 	}
-	return "a decision"
+	return cmp.Or(strings.TrimSpace(a2a.Visible(g.Title)), strings.TrimSpace(first), untitled[g.Kind], "a decision")
 }
 
-// namesIn returns who is named as one who may answer.
-func namesIn(r *opt.Responders) []string {
-	return slices.Concat(r.Principals, each(r.Groups, func(g string) string { return "the group " + g }))
-}
-
-// respondersText returns who may answer, "" for everyone with the scope.
-func respondersText(r *opt.Responders) string {
-	if r == nil {
-		return ""
-	}
-	text := strings.Join(namesIn(r), ", ")
-	if text == "" && (r.NotRequester || r.Several()) {
-		text = "everyone"
-	}
-	if r.NotRequester {
-		text += ", but not who asked for the work"
-	}
-	if r.Several() {
-		text += fmt.Sprintf("; %d have to accept", r.Accepts)
-		if r.NoVeto {
-			text += fmt.Sprintf(", and %d to reject", r.Accepts)
-		}
-	}
-	return a2a.Visible(text)
-}
+// untitled say what a gate without a title and a question waits for.
+var untitled = map[opt.GateKind]string{opt.Credential: "an authorization", opt.Clarification: "a question"}
 
 // titleWidth is the width of a title in a list.
 const titleWidth = 160
@@ -94,14 +64,6 @@ const titleWidth = 160
 // gateTitle returns the title of a gate, with how many times it was asked.
 func gateTitle(g *opt.Gate) string {
 	return shorten(a2a.Visible(titleOfGate(g)), titleWidth) + g.Again()
-}
-
-// nameOfTask returns the name of a plan task, "" if o has none with the id.
-func nameOfTask(o *opt.Objective, id string) string {
-	if _, t := taskAt(o, keyOfTask(id)); t != nil {
-		return t.Name
-	}
-	return ""
 }
 
 // nameOfPlan returns the name of a plan in quotation marks.
@@ -112,7 +74,16 @@ func nameOfPlan(o *opt.Objective, id string) string {
 	return "a plan"
 }
 
-func quoted(name string) string { return "“" + shorten(a2a.Visible(name), titleLetters) + "”" }
+// nameText returns the name of something in a line.
+func nameText(name string) string { return shorten(a2a.Visible(name), titleLetters) }
+
+// quoted returns a name in quotation marks, "" for none.
+func quoted(name string) string {
+	if name == "" {
+		return ""
+	}
+	return "“" + nameText(name) + "”"
+}
 
 // each returns what a function makes of each of a list.
 func each[T, S any](list []T, of func(T) S) (out []S) {
@@ -122,32 +93,25 @@ func each[T, S any](list []T, of func(T) S) (out []S) {
 	return out
 }
 
+// filter returns those of a list that are kept.
+func filter[T any](list []T, keep func(T) bool) []T {
+	return slices.DeleteFunc(slices.Clone(list), func(one T) bool { return !keep(one) })
+}
+
 // listed returns names behind the words before them, "" for none.
 func listed(before string, names []string) string {
 	if more := len(names) - mostNamed; more > 0 {
 		names = append(names[:mostNamed:mostNamed], fmt.Sprintf("%d more", more))
 	}
-	if len(names) == 0 {
+	return behind(before, strings.Join(names, ", "))
+}
+
+// behind returns a text behind the words before it, "" for none.
+func behind(before, text string) string {
+	if text == "" {
 		return ""
 	}
-	return before + strings.Join(names, ", ")
-}
-
-// stageReason returns the reason of a state in plain words, "" if the word for the state says
-// it.
-func stageReason(word, reason string) string {
-	if text := reasonText(reason); text != word {
-		return text
-	}
-	return ""
-}
-
-// closedText returns how a decision has closed its gate.
-func closedText(d opt.Decision) string {
-	if d.DecidedBy == opt.ByTimer && d.Action == "" {
-		return "Closed"
-	}
-	return cmp.Or(gateform.Word(d), string(d.Action), "Closed")
+	return before + text
 }
 
 // shownText returns a text of others, cut if it is long.
@@ -155,12 +119,11 @@ func shownText(s string) string { return a2a.Visible(beginningText(s, usualMeasu
 
 // questionOf returns the text of a question of a gate.
 func questionOf(g *opt.Gate, id string) string {
-	for _, q := range g.Questions {
-		if q.ID == id {
-			return a2a.Visible(cmp.Or(q.Question, q.ID))
-		}
+	i := slices.IndexFunc(g.Questions, func(q opt.Question) bool { return q.ID == id })
+	if i < 0 {
+		return a2a.Visible(id)
 	}
-	return a2a.Visible(id)
+	return a2a.Visible(cmp.Or(g.Questions[i].Question, id))
 }
 
 // countsText says whether a reply that did not close its gate counts.
@@ -195,38 +158,4 @@ func lookOfStatus(s opt.ObjectiveStatus) shown.Look {
 		look.Word = "waiting or paused"
 	}
 	return look
-}
-
-// reasonText returns a reason in plain words.
-func reasonText(reason string) string {
-	if text, ok := reasons[reason]; ok {
-		return text
-	}
-	return a2a.Visible(reason)
-}
-
-// reasons has the reasons of states in plain words.
-var reasons = map[string]string{
-	opt.BlockedByDependencies: "waits for other plans",
-	opt.BlockedByInput:        "for an answer",
-	opt.BlockedByAuth:         "for an authorization",
-	opt.BlockedByOperator:     "paused",
-	opt.BlockedByPlan:         "one of its plans is paused",
-	opt.NothingToDo:           "has no open plan, and waits for a new one",
-	opt.NothingCompleted:      "only optional plans were left, and they failed",
-	opt.Replanned:             "other plans replace it",
-	opt.Replanning:            "new plans are made",
-	opt.ObjectiveEnded:        "the objective was declared completed",
-	opt.Terminated:            "an operator ended its workflow",
-	opt.Expired:               "it was not started in time",
-	opt.ReasonRejected:        "the agent rejected a task",
-	opt.ReasonTimeout:         "no answer came in time",
-	opt.ByHand:                "moved by hand",
-	opt.ReasonLinked:          "as the task that stands in for it",
-	opt.HeldByQuota:           "waits for a quota",
-	opt.SentBack:              "sent back, and made again",
-	opt.PausedByClient:        "by a client",
-	opt.PausedByObjective:     "with its objective",
-	string(opt.PlanFailed):    "stopped, since the work has failed",
-	string(opt.TaskCanceled):  "stopped by a cancellation",
 }

@@ -3,6 +3,7 @@ package console
 import (
 	"cmp"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"longhaul/a2a"
@@ -15,15 +16,28 @@ import (
 // timelineSize is how many events a page of a timeline shows.
 const timelineSize = 50
 
-// A moment is one line of a timeline.
+// A moment is one line of a timeline: an event of an objective.
 type moment struct {
-	Seq  int64
-	At   a2a.Time
-	Text string
-	Task string     // address of the plan task that it is about, "" for none
-	Name string     // of that task
-	Gate string     // id of the gate that it has opened, "" for none
-	Kind shown.Kind // of the state that it has led to, "" for none
+	shown.Recorded
+	of *opt.Objective
+}
+
+// Text describes the event in plain words. A timeline names its task.
+func (m moment) Text() string { return eventText(m.of, m.Event) }
+
+// Task returns the plan task that the event is about, nil for none.
+func (m moment) Task() *opt.Task {
+	_, t := taskOf(m.of, cmp.Or(m.Event.ForTask, m.Event.TaskID))
+	return t
+}
+
+// Kind returns the kind of the state to which the event has led, "" for none.
+func (m moment) Kind() shown.Kind {
+	switch m.Event.Kind {
+	case opt.ObjectiveMoved, opt.PlanMoved, opt.TaskMoved:
+		return shown.Stage{Status: m.Event.To, Reason: m.Event.Reason}.Look().Kind
+	}
+	return ""
 }
 
 // A timeline is the data of the page with the events of an objective.
@@ -60,45 +74,52 @@ func showTimeline(v *visit) (view, error) {
 
 // momentsOf returns the lines of a timeline for events.
 func momentsOf(o *opt.Objective, events []shown.Recorded) []moment {
-	var out []moment
-	for _, r := range events {
-		e := r.Event
-		m := moment{Seq: r.Seq, At: e.At, Text: eventText(o, e)}
-		if e.Kind == opt.ObjectiveMoved || e.Kind == opt.PlanMoved || e.Kind == opt.TaskMoved {
-			m.Kind = shown.Stage{Status: e.To, Reason: e.Reason}.Look().Kind
-		}
-		if id := eventTask(e); id != "" {
-			m.Task, m.Name = taskPath(o.ID, keyOfTask(id)), nameOfTask(o, id)
-		}
-		if e.Gate != nil && e.PlanID != "" {
-			m.Gate = e.Gate.ID
-		}
-		out = append(out, m)
-	}
-	return out
+	return each(events, func(r shown.Recorded) moment { return moment{r, o} })
 }
 
-// eventTask returns the id of the plan task that e is about, "" for none.
-func eventTask(e opt.Event) string {
-	for _, id := range []string{e.ForTask, e.TaskID} {
-		if ref, ok := opt.ParseID(id); ok && ref.TaskID != "" {
-			return ref.TaskID
-		}
-	}
-	return ""
+// eventTexts describe events for which the same words serve each time, with those of [wordsOf] in them.
+var eventTexts = map[opt.EventKind]string{
+	opt.ObjectiveOpened:   "{asker} asked for it",
+	opt.ObjectiveRetried:  "Attempt {attempt} at the objective begins",
+	opt.ObjectiveMoved:    "The objective is {stage}{said}",
+	opt.ObjectivePaused:   "The objective was paused",
+	opt.ObjectiveResumed:  "The objective was resumed",
+	opt.ObjectiveChanged:  "The name, the description or the metadata of the objective was changed",
+	opt.ObjectiveQueued:   "The objective waits for its turn in its context",
+	opt.ObjectiveStopping: "The objective is being stopped{by}, and will be {end}{said}",
+	opt.PlanAdded:         "Plan {plan} was added{replaces}",
+	opt.PlanChanged:       "The text or the order of plan {plan} was changed",
+	opt.PlanStarted:       "Plan {plan} may begin its tasks",
+	opt.PlanMoved:         "Plan {plan} is {stage}",
+	opt.PlanPaused:        "Plan {plan} was paused",
+	opt.PlanResumed:       "Plan {plan} was resumed",
+	opt.PlanRetried:       "Attempt {attempt} at plan {plan} begins",
+	opt.PlanStopping:      "Plan {plan} is being stopped{reason}",
+	opt.TasksAdded:        "{tasks} {were} added to plan {plan}",
+	opt.TasksReopened:     "The results of {tasks} of plan {plan} are made again",
+	opt.TaskTried:         "Attempt {attempt} begins{again}{said}",
+	opt.TaskTaken:         "A worker has taken it after {waited}",
+	opt.TaskLinked:        "Another task stands in for it: {link}",
+	opt.SourceRewound:     "The work was set back: an operator has reset it in Temporal, or Temporal was restored from an older copy",
 }
 
-// fixedTexts describe the events that need no more words; %s is the name of the plan.
-var fixedTexts = map[opt.EventKind]string{
-	opt.ObjectivePaused:  "The objective was paused",
-	opt.ObjectiveResumed: "The objective was resumed",
-	opt.ObjectiveChanged: "The name, the description or the metadata of the objective was changed",
-	opt.ObjectiveQueued:  "The objective waits for its turn in its context",
-	opt.PlanChanged:      "The text or the order of plan %s was changed",
-	opt.PlanStarted:      "Plan %s may begin its tasks",
-	opt.PlanPaused:       "Plan %s was paused",
-	opt.PlanResumed:      "Plan %s was resumed",
-	opt.SourceRewound:    "The work was set back: an operator has reset it in Temporal, or Temporal was restored from an older copy",
+// wordsOf returns the words of an event for its text. Those that follow others are "" if there is nothing to say.
+func wordsOf(o *opt.Objective, e opt.Event) *strings.Replacer {
+	again, replaces, were := "", "", "were"
+	if e.Try > 1 {
+		again = " again"
+	}
+	if len(e.Replaces) > 0 {
+		replaces = " and replaces " + opt.Count(len(e.Replaces), "plan")
+	}
+	if len(e.Tasks) == 1 {
+		were = "was"
+	}
+	return strings.NewReplacer(
+		"{asker}", a2a.Visible(o.Principal), "{attempt}", strconv.Itoa(e.Attempt), "{by}", behind(" by ", a2a.Visible(e.Principal)), "{end}", e.Reason,
+		"{plan}", nameOfPlan(o, e.PlanID), "{replaces}", replaces, "{tasks}", opt.Count(len(e.Tasks), "task"), "{were}", were, "{again}", again,
+		"{stage}", stageText(e), "{reason}", reasonSuffix(e.Reason), "{said}", textSuffix(e), "{waited}", durationText(e.Waited), "{link}", a2a.Visible(e.Link),
+	)
 }
 
 // orderText says what tasks of p wait for since an event.
@@ -114,37 +135,18 @@ func orderText(p *opt.Plan, order []opt.TaskOrder) string {
 	}))
 }
 
-// eventText describes an event in plain words. A timeline names its task.
+// eventText describes an event in plain words.
 func eventText(o *opt.Objective, e opt.Event) string {
-	name := nameOfPlan(o, e.PlanID)
-	if text, ok := fixedTexts[e.Kind]; ok {
-		return strings.Replace(text, "%s", name, 1)
+	if text, ok := eventTexts[e.Kind]; ok {
+		return wordsOf(o, e).Replace(text)
 	}
 	switch e.Kind {
-	case opt.ObjectiveOpened:
-		return a2a.Visible(o.Principal) + " asked for it"
-	case opt.ObjectiveRetried:
-		return fmt.Sprintf("Attempt %d at the objective begins", e.Attempt)
-	case opt.ObjectiveStopping:
-		by := ""
-		if e.Principal != "" {
-			by = " by " + a2a.Visible(e.Principal)
-		}
-		return "The objective is being stopped" + by + ", and will be " + e.Reason + textSuffix(e)
-	case opt.ObjectiveMoved:
-		return "The objective is " + stageText(e) + textSuffix(e)
-	case opt.PlanRetried:
-		return fmt.Sprintf("Attempt %d at plan %s begins", e.Attempt, name)
-	case opt.PlanStopping:
-		return "Plan " + name + " is being stopped" + reasonSuffix(e.Reason)
-	case opt.PlanMoved:
-		return "Plan " + name + " is " + stageText(e)
-	case opt.PlanAdded, opt.TasksAdded, opt.TasksReopened:
-		return listText(name, e)
 	case opt.TasksOrdered:
 		return orderText(o.Plan(e.PlanID), e.Order)
-	case opt.TaskMoved, opt.TaskTried, opt.TaskTaken, opt.TaskLinked, opt.ArtifactAdded:
-		return taskEventText(e)
+	case opt.TaskMoved:
+		return taskMoveText(e)
+	case opt.ArtifactAdded:
+		return "Made " + cmp.Or(quoted(e.Chunk.Artifact.Name), "an artifact")
 	case opt.MessageAdded:
 		return messageEventText(e)
 	case opt.CommandAnswered:
@@ -153,54 +155,26 @@ func eventText(o *opt.Objective, e opt.Event) string {
 	return string(e.Kind)
 }
 
-// listText describes an event about several plans, or tasks of a plan.
-func listText(name string, e opt.Event) string {
-	was, make, its := "was", "makes", "its"
-	if len(e.Tasks) != 1 {
-		was, make, its = "were", "make", "their"
-	}
-	switch {
-	case e.Kind == opt.TasksAdded:
-		return fmt.Sprintf("%s %s added to plan %s", opt.Count(len(e.Tasks), "task"), was, name)
-	case e.Kind == opt.TasksReopened:
-		return fmt.Sprintf("%s of plan %s %s %s results again", opt.Count(len(e.Tasks), "task"), name, make, its)
-	case len(e.Replaces) > 0:
-		return fmt.Sprintf("Plan %s was added and replaces %s", name, opt.Count(len(e.Replaces), "plan"))
-	}
-	return "Plan " + name + " was added"
-}
-
 // stageText returns the word for the state to which an event moves an objective or a plan,
 // and the reason.
 func stageText(e opt.Event) string {
-	word := shown.Stage{Status: e.To, Reason: e.Reason}.Look().Word
-	switch reason := stageReason(word, e.Reason); {
-	case strings.HasPrefix(reason, "for "):
-		return word + " " + reason
-	case reason != "":
-		return word + ": " + reason
+	look := shown.Stage{Status: e.To, Reason: e.Reason}.Look()
+	reason := look.ReasonText(e.Reason)
+	if strings.HasPrefix(reason, "for ") {
+		return look.Word + " " + reason
 	}
-	return word
+	return look.Word + behind(": ", reason)
 }
 
-func taskEventText(e opt.Event) string {
+// taskMoveText describes the move of a task.
+func taskMoveText(e opt.Event) string {
 	switch {
-	case e.Kind == opt.TaskTried && e.Try > 1:
-		return fmt.Sprintf("Attempt %d begins again%s", e.Attempt, textSuffix(e))
-	case e.Kind == opt.TaskTried:
-		return fmt.Sprintf("Attempt %d begins%s", e.Attempt, textSuffix(e))
-	case e.Kind == opt.TaskTaken:
-		return "A worker has taken it after " + durationText(e.Waited)
-	case e.Kind == opt.TaskLinked:
-		return "Another task stands in for it: " + a2a.Visible(e.Link)
-	case e.Kind == opt.ArtifactAdded:
-		return "Made " + artifactName(e.Chunk.Artifact)
 	case e.Step == opt.Expire:
 		return "The time of its question was over: " + shown.LookOfTask(e.To).Word
 	case e.Step != "":
 		return "Its question waits too long: " + string(e.Step)
 	case e.Gate != nil:
-		return "Waits for an answer: " + shorten(a2a.Visible(titleOfGate(e.Gate)), titleLetters)
+		return "Waits for an answer: " + nameText(titleOfGate(e.Gate))
 	case e.To == string(opt.TaskWorking) && e.Attempt > 1:
 		return fmt.Sprintf("Is working, attempt %d", e.Attempt)
 	}
@@ -231,21 +205,12 @@ func messageEventText(e opt.Event) string {
 }
 
 // reasonSuffix returns a reason as the end of a sentence, "" for none.
-func reasonSuffix(reason string) string {
-	if text := reasonText(reason); text != "" {
-		return ": " + text
-	}
-	return ""
-}
+func reasonSuffix(reason string) string { return behind(": ", shown.ReasonText(reason)) }
 
 // textSuffix returns the text of an event as the end of a sentence, "" for none.
 func textSuffix(e opt.Event) string {
 	if e.Status == nil {
 		return ""
 	}
-	text := strings.TrimSpace(e.Status.Text())
-	if text == "" {
-		return ""
-	}
-	return ". " + shorten(a2a.Visible(text), 200)
+	return behind(". ", shorten(a2a.Visible(e.Status.Text()), 200))
 }

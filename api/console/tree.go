@@ -55,25 +55,13 @@ type treeTask struct {
 	After                  string // their keys, if so
 }
 
-// A treeLinks returns the addresses to which the blocks of a drawing lead, by their keys.
-type treeLinks interface {
-	ToPlan(key string) string
-	ToTask(key string) string
-}
-
-// anchors lead to the parts of a page about plans and tasks.
-type anchors struct{}
-
-func (anchors) ToPlan(key string) string { return "#p" + key }
-func (anchors) ToTask(key string) string { return "#t" + key }
-
-// treeOf returns the drawing of the plans of o, nil if it has none. was is o before the changes
+// treeOf returns the drawing of the plans of o, nil if it has none, whose blocks lead where to says by their keys. was is o before the changes
 // of a draft, nil without one.
-func treeOf(o *opt.Objective, to treeLinks, was *opt.Objective) *tree {
+func treeOf(o *opt.Objective, to func(key string) string, was *opt.Objective) *tree {
 	if len(o.Plans) == 0 {
 		return nil
 	}
-	inner := make([]drawing, len(o.Plans))
+	inner := make([]*drawing, len(o.Plans))
 	blocks := make([]block, len(o.Plans))
 	for i, p := range o.Plans {
 		inner[i] = draw(slices.Repeat([]block{{W: taskWidth, H: taskHeight}}, len(p.Tasks)), placesBefore(p.Tasks, p.Before), gap{10, 26})
@@ -96,21 +84,21 @@ func treeOf(o *opt.Objective, to treeLinks, was *opt.Objective) *tree {
 
 // drawPlan returns the drawing of a plan in its block. In a draft, where was is the plan before its changes, it shows
 // which lines were not there, and where tasks can be put between others.
-func drawPlan(p *opt.Plan, b block, inner drawing, to treeLinks, was *opt.Plan) treePlan {
+func drawPlan(p *opt.Plan, b block, inner *drawing, to func(key string) string, was *opt.Plan) treePlan {
 	out := treePlan{treeTask: drawBlock(b, p.Name, (b.W-40)/8, shown.LookOfPlan(p), p.Optional())}
-	out.Key, out.Path = planKey(p), to.ToPlan(planKey(p))
+	out.Key, out.Path = keyOf(p.ID), to(keyOf(p.ID))
 	x, y := b.X+(b.W-inner.W)/2, b.Y+planHead
 	out.Lines, out.Fresh = inner.paths(x, y, func(from, to int) bool {
 		return was == nil || max(from, to) < len(was.Tasks) && slices.Contains(was.Before(was.Tasks[to]), was.Tasks[from])
 	})
 	for i, t := range p.Tasks {
 		drawn := drawBlock(inner.Blocks[i].moved(x, y), t.Name, taskLetters, shown.LookOfTask(t.State), t.Optional())
-		drawn.Key, drawn.Path = taskKey(t), to.ToTask(taskKey(t))
+		drawn.Key, drawn.Path = keyOf(t.ID), to(keyOf(t.ID))
 		out.Tasks = append(out.Tasks, drawn)
 	}
-	for i, ends := range inner.Ends {
-		if was != nil {
-			out.Edges = append(out.Edges, treeEdge{pathOf(inner.Lines[i:i+1], x, y), ends[0], ends[1]})
+	for _, way := range inner.ways {
+		if from, to := ends(way); was != nil {
+			out.Edges = append(out.Edges, treeEdge{inner.path(x, y, way), from, to})
 		}
 	}
 	return out
@@ -145,95 +133,80 @@ func (b block) moved(x, y int) block { return block{b.X + x, b.Y + y, b.W, b.H} 
 // A point is a place in a drawing.
 type point struct{ X, Y int }
 
-// A drawing has a place for each block, and a line for each pair of a block and one that
-// comes after it. Lines go to the right only.
-type drawing struct {
-	Blocks []block
-	Lines  [][]point
-	Ends   [][2]int // of the lines: from which block to which
-	W, H   int
-}
-
-// paths returns the lines that were kept, moved by x and y, as the data of an SVG path, and the others.
-func (d drawing) paths(x, y int, kept func(from, to int) bool) (yes, no string) {
-	var lines [2][][]point
-	for i, line := range d.Lines {
-		fresh := 0
-		if !kept(d.Ends[i][0], d.Ends[i][1]) {
-			fresh = 1
-		}
-		lines[fresh] = append(lines[fresh], line)
-	}
-	return pathOf(lines[0], x, y), pathOf(lines[1], x, y)
-}
-
 // A gap is the space between the blocks of a layer, and between layers.
 type gap struct{ within, between int }
 
-// layers places blocks, each to the right of all blocks that come before it.
-type layers struct {
-	gap    gap
-	blocks []block // the drawing's, then the bends of long lines
-	layer  []int
-	left   [][]int // by block: those in the layer before that it is joined to
-	right  [][]int
-	rows   [][]int // blocks by layer, from the top down
+// A drawing has a place for each block, and a line for each pair of a block and one that
+// comes after it. Lines go to the right only.
+type drawing struct {
+	Blocks []block // then the bends of long lines
+	W, H   int
+	ways   [][]int // of the lines: the blocks and bends on each
+
+	gap   gap
+	layer []int   // by block
+	left  [][]int // by block: those in the layer before that it is joined to
+	right [][]int
+	rows  [][]int // blocks by layer, from the top down
 }
 
-// draw places blocks, in layers from left to right. before lists, by block, those that come before it; the order of
-// blocks that do not depend on each other follows the list.
-func draw(blocks []block, before [][]int, g gap) drawing {
-	l := &layers{gap: g, blocks: slices.Clone(blocks), layer: depths(before), left: make([][]int, len(blocks)), right: make([][]int, len(blocks))}
-	var ways [][]int // of the lines: the blocks and bends on it
+// draw places blocks, in layers from left to right, each to the right of all blocks that come before it. before lists
+// these, by block; the order of blocks that do not depend on each other follows the list.
+func draw(blocks []block, before [][]int, g gap) *drawing {
+	d := &drawing{gap: g, Blocks: slices.Clone(blocks), layer: depths(before), left: make([][]int, len(blocks)), right: make([][]int, len(blocks))}
 	for to, list := range before {
 		for _, from := range list {
-			if l.layer[from] < l.layer[to] {
-				ways = append(ways, l.join(from, to))
+			if d.layer[from] < d.layer[to] {
+				d.ways = append(d.ways, d.join(from, to))
 			}
 		}
 	}
-	l.sort()
-	w, h := l.place()
-	d := drawing{Blocks: l.blocks[:len(blocks)], W: w, H: h}
-	for _, way := range ways {
-		d.Lines, d.Ends = append(d.Lines, l.line(way)), append(d.Ends, [2]int{way[0], way[len(way)-1]})
-	}
+	d.sort()
+	d.place()
 	return d
 }
 
-// depths returns the layer of each block: one after the last of those before it. Of
-// blocks in a cycle, which no valid plan has, one counts as the first.
-func depths(before [][]int) []int {
-	out, seen := make([]int, len(before)), make([]bool, len(before))
-	var visit func(i int) int
-	visit = func(i int) int {
-		if seen[i] {
-			return out[i]
+// ends returns from which block to which a way leads.
+func ends(way []int) (from, to int) { return way[0], way[len(way)-1] }
+
+// paths returns the lines that were kept, moved by x and y, as the data of an SVG path, and the others.
+func (d *drawing) paths(x, y int, kept func(from, to int) bool) (yes, no string) {
+	var old, fresh [][]int
+	for _, way := range d.ways {
+		if kept(ends(way)) {
+			old = append(old, way)
+		} else {
+			fresh = append(fresh, way)
 		}
-		seen[i] = true
-		for _, b := range before[i] {
-			out[i] = max(out[i], visit(b)+1)
-		}
-		return out[i]
 	}
-	for i := range before {
-		visit(i)
+	return d.path(x, y, old...), d.path(x, y, fresh...)
+}
+
+// depths returns the layer of each block: one after the last of those before it.
+func depths(before [][]int) []int {
+	out := make([]int, len(before))
+	for range before { // the longest way has no more blocks
+		for i, list := range before {
+			for _, b := range list {
+				out[i] = max(out[i], out[b]+1)
+			}
+		}
 	}
 	return out
 }
 
 // join returns the way from one block to another: one bend in each layer between.
-func (l *layers) join(from, to int) []int {
+func (d *drawing) join(from, to int) []int {
 	way := []int{from}
-	for layer := l.layer[from] + 1; layer < l.layer[to]; layer++ {
-		way = append(way, len(l.blocks))
-		l.blocks, l.layer = append(l.blocks, block{H: 2}), append(l.layer, layer)
-		l.left, l.right = append(l.left, nil), append(l.right, nil)
+	for layer := d.layer[from] + 1; layer < d.layer[to]; layer++ {
+		way = append(way, len(d.Blocks))
+		d.Blocks, d.layer = append(d.Blocks, block{H: 2}), append(d.layer, layer)
+		d.left, d.right = append(d.left, nil), append(d.right, nil)
 	}
 	way = append(way, to)
 	for i := 1; i < len(way); i++ {
 		a, b := way[i-1], way[i]
-		l.right[a], l.left[b] = append(l.right[a], b), append(l.left[b], a)
+		d.right[a], d.left[b] = append(d.right[a], b), append(d.left[b], a)
 	}
 	return way
 }
@@ -243,12 +216,12 @@ const sweeps = 4
 
 // sort orders the blocks of each layer by the middle of those that they are joined to,
 // so that few lines cross.
-func (l *layers) sort() {
-	l.rows = make([][]int, slices.Max(append(slices.Clone(l.layer), -1))+1)
-	at := make([]float64, len(l.blocks))
-	for i, layer := range l.layer {
-		at[i] = float64(len(l.rows[layer]))
-		l.rows[layer] = append(l.rows[layer], i)
+func (d *drawing) sort() {
+	d.rows = make([][]int, slices.Max(append(slices.Clone(d.layer), -1))+1)
+	at := make([]float64, len(d.Blocks))
+	for i, layer := range d.layer {
+		at[i] = float64(len(d.rows[layer]))
+		d.rows[layer] = append(d.rows[layer], i)
 	}
 	pass := func(row []int, joined [][]int) {
 		middle := map[int]float64{}
@@ -267,54 +240,52 @@ func (l *layers) sort() {
 		}
 	}
 	for range sweeps {
-		for _, row := range l.rows {
-			pass(row, l.left)
+		for _, row := range d.rows {
+			pass(row, d.left)
 		}
-		for _, row := range slices.Backward(l.rows) {
-			pass(row, l.right)
+		for _, row := range slices.Backward(d.rows) {
+			pass(row, d.right)
 		}
 	}
 }
 
-// place gives each block its place, and returns the size of the whole. Layers are
-// centred.
-func (l *layers) place() (w, h int) {
+// place gives each block its place, and the whole its size. Layers are centred.
+func (d *drawing) place() {
 	height := func(row []int) int {
-		sum := l.gap.within * (len(row) - 1)
+		sum := d.gap.within * (len(row) - 1)
 		for _, i := range row {
-			sum += l.blocks[i].H
+			sum += d.Blocks[i].H
 		}
 		return sum
 	}
-	for _, row := range l.rows {
-		h = max(h, height(row))
+	for _, row := range d.rows {
+		d.H = max(d.H, height(row))
 	}
-	for n, row := range l.rows {
+	for n, row := range d.rows {
 		if n > 0 {
-			w += l.gap.between
+			d.W += d.gap.between
 		}
-		y, wide := (h-height(row))/2, 0
+		y, wide := (d.H-height(row))/2, 0
 		for _, i := range row {
-			b := &l.blocks[i]
-			b.X, b.Y = w, y
-			y += b.H + l.gap.within
+			b := &d.Blocks[i]
+			b.X, b.Y = d.W, y
+			y += b.H + d.gap.within
 			wide = max(wide, b.W)
 		}
 		for _, i := range row {
-			if l.blocks[i].W == 0 {
-				l.blocks[i].W = wide // lines pass bends straight on
+			if d.Blocks[i].W == 0 {
+				d.Blocks[i].W = wide // lines pass bends straight on
 			}
 		}
-		w += wide
+		d.W += wide
 	}
-	return w, h
 }
 
 // line returns the points of a way. Between two layers a line runs in the gap alone.
-func (l *layers) line(way []int) []point {
+func (d *drawing) line(way []int) []point {
 	var out []point
 	for n, i := range way {
-		b := l.blocks[i]
+		b := d.Blocks[i]
 		y := b.Y + b.H/2
 		if n > 0 {
 			out = append(out, point{b.X, y})
@@ -323,19 +294,19 @@ func (l *layers) line(way []int) []point {
 			break
 		}
 		out = append(out, point{b.X + b.W, y})
-		if end := l.blocks[way[n+1]].X - l.gap.between; end > b.X+b.W {
+		if end := d.Blocks[way[n+1]].X - d.gap.between; end > b.X+b.W {
 			out = append(out, point{end, y})
 		}
 	}
 	return out
 }
 
-// pathOf returns lines, moved by x and y, as the data of an SVG path, with an arrowhead at
-// each end.
-func pathOf(lines [][]point, x, y int) string {
+// path returns lines, moved by x and y, as the data of an SVG path, with an arrowhead at each end.
+func (d *drawing) path(x, y int, ways ...[]int) string {
 	var b strings.Builder
 	ends := map[point]bool{}
-	for _, line := range lines {
+	for _, way := range ways {
+		line := d.line(way)
 		for i, p := range line {
 			switch {
 			case i == 0:

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -95,14 +96,10 @@ func TestTree(t *testing.T) {
 			svg := drawingForm.FindString(s.signedIn(t, "acme/ann").get("/console/objectives/" + id + "?view=graph").html)
 			golden := filepath.Join("testdata", "tree-"+name+".svg")
 			if *update {
-				if err := os.WriteFile(golden, []byte(svg+"\n"), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				test.OK(t, os.WriteFile(golden, []byte(svg+"\n"), 0o644))
 			}
 			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
+			test.OK(t, err)
 			if diff := cmp.Diff(strings.TrimSpace(string(want)), svg); diff != "" {
 				t.Errorf("the drawing differs: look at it, and run the test with -args -update (-want +got):\n%s", diff)
 			}

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"html/template"
-	"io"
 	"io/fs"
 	"net/http"
 	"path"
@@ -73,63 +72,52 @@ func newViews(a assets) views {
 	return out
 }
 
-func (v views) execute(w io.Writer, f frame) error {
-	t, ok := v[f.Template]
-	if !ok {
-		return fmt.Errorf("there is no template %q", f.Template)
-	}
-	return t.ExecuteTemplate(w, "layout.html", f)
-}
-
 // functions are the functions of the templates.
 func functions(a assets) template.FuncMap {
 	return template.FuncMap{
-		"asset":       a.url,
-		"time":        timeOf,
-		"state":       shown.LookOfTask[string],
-		"lookOf":      shown.LookOf,
-		"planner":     func(o *opt.Objective) string { p, _ := o.Metadata.String(opt.KeyPlanner); return p },
-		"look":        shown.LookOfTask[opt.TaskState],
-		"planLook":    shown.LookOfPlan,
-		"stageReason": stageReason,
-		"within":      func(path, section string) bool { return path == section || strings.HasPrefix(path, section+"/") },
-		"console":     func(path string) string { return Path + path },
-		"visible":     a2a.Visible,
-		"shorten":     shorten,
-		"excerpt":     beginningText,
-		"grouped":     opt.Grouped,
-		"used":        wire.UsageOf,
-		"took":        func(seconds float64) string { return durationText(int64(1000 * seconds)) },
-		"reason":      func(reason string) string { return reasons[reason] }, // "" for one that the console does not know
-		"taskKey":     keyOfTask,
-		"planKey":     planKey,
-		"page":        pageOf,
-		"width":       func(share float64) int { return int(100 * min(1, share)) },
-		"task":        taskPath,
-		"inbox":       gatePath,
-		"standing":    newStandingPath,
-		"since":       sinceText,
-		"percent":     func(share float64) string { return fmt.Sprintf("%.0f%%", 100*share) },
-		"askedOf":     askedOf,
-		"ahead":       gateform.Ahead,
-		"taken":       func(step opt.StepKind) string { return stepsTaken[step] },
-		"question":    questionOf,
-		"closed":      closedText,
-		"timed":       func(d opt.Decision) bool { return d.DecidedBy == opt.ByTimer },
-		"counts":      countsText,
-		"said":        func(answer json.RawMessage) string { return shownText(a2a.DataText(answer)) },
-		"times":       func(r rehearse.Range[time.Duration]) string { return r.Text(sinceText) },
-		"costs":       func(r rehearse.Range[opt.Money]) string { return r.Text(opt.Money.String) },
-		"states":      func() []shown.Kind { return shown.Kinds },
-		"statuses":    func() []opt.ObjectiveStatus { return opt.ObjectiveStatuses },
-		"statusLook":  lookOfStatus,
-		"playbook":    func(planner string) string { return strings.TrimPrefix(planner, "playbook ") },
-		"part":        func(n, of int) int { return 100 * n / max(1, of) },
-		"sum":         func(a, b int) int { return a + b },
-		"gate":        func(g *opt.Gate) string { return shorten(a2a.Visible(titleOfGate(g)), titleLetters) },
-		"titled":      gateTitle,
-		"gist":        gistOf,
-		"people":      peopleText,
+		"asset":      a.url,
+		"lookOf":     shown.LookOf,
+		"planner":    func(o *opt.Objective) string { p, _ := o.Metadata.String(opt.KeyPlanner); return p },
+		"look":       shown.LookOfTask[opt.TaskState],
+		"planLook":   shown.LookOfPlan,
+		"within":     func(path, section string) bool { return path == section || strings.HasPrefix(path, section+"/") },
+		"console":    func(path string) string { return Path + path },
+		"visible":    a2a.Visible,
+		"name":       nameText,
+		"quoted":     quoted,
+		"shorten":    shorten,
+		"excerpt":    beginningText,
+		"grouped":    opt.Grouped,
+		"used":       wire.UsageOf,
+		"took":       func(seconds float64) string { return durationText(int64(1000 * seconds)) },
+		"reason":     shown.KnownReason,
+		"reasonText": shown.ReasonText,
+		"data":       a2a.DataText,
+		"key":        keyOf,
+		"page":       pageOf,
+		"width":      func(share float64) int { return int(100 * min(1, share)) },
+		"inbox":      gatePath,
+		"standing":   newStandingPath,
+		"since":      sinceText,
+		"percent":    func(share float64) string { return fmt.Sprintf("%.0f%%", 100*share) },
+		"askedOf":    askedOf,
+		"ahead":      gateform.Ahead,
+		"taken":      func(step opt.StepKind) string { return stepsTaken[step] },
+		"question":   questionOf,
+		"counts":     countsText,
+		"said":       func(answer json.RawMessage) string { return shownText(a2a.DataText(answer)) },
+		"times":      func(r rehearse.Range[time.Duration]) string { return r.Text(sinceText) },
+		"costs":      func(r rehearse.Range[opt.Money]) string { return r.Text(opt.Money.String) },
+		"states":     func() []shown.Kind { return shown.Kinds },
+		"statuses":   func() []opt.ObjectiveStatus { return opt.ObjectiveStatuses },
+		"statusLook": lookOfStatus,
+		"playbook":   func(planner string) string { return strings.TrimPrefix(planner, "playbook ") },
+		"part":       func(n, of int) int { return 100 * n / max(1, of) },
+		"sum":        func(a, b int) int { return a + b },
+		"gate":       func(g *opt.Gate) string { return nameText(titleOfGate(g)) },
+		"titled":     gateTitle,
+		"gist":       gistOf,
+		"people":     peopleText,
 	}
 }
 
@@ -146,19 +134,7 @@ func askedOf(a rehearse.Ask) string {
 	if a.Step == opt.Remind || a.Step == opt.Expire {
 		return ""
 	}
-	return cmp.Or(respondersText(a.Of), "everyone")
-}
-
-// A shownTime is a time for the template _time, which the script shows in the time zone
-// of the reader.
-type shownTime struct{ Machine, People, Exact string }
-
-func timeOf(t a2a.Time) shownTime {
-	if t.IsZero() {
-		return shownTime{}
-	}
-	at := time.UnixMilli(t.Millis()).UTC()
-	return shownTime{at.Format(time.RFC3339), at.Format("2 Jan 2006, 15:04 UTC"), at.Format("2 Jan 2006, 15:04:05 UTC")}
+	return cmp.Or(shown.Who(a.Of), "everyone")
 }
 
 // eventsOf returns the id of the task whose events report the changes of o, "" if o has
@@ -229,7 +205,8 @@ func problemOf(f *call.Fault) problem {
 	case call.NotFound, call.TaskNotFound:
 		return problem{http.StatusNotFound, "Not found", "It does not exist, or it was removed, or it is not yours to see."}
 	case call.InvalidParams, call.InvalidRequest, call.Parse:
-		return problem{http.StatusBadRequest, "This cannot be used", invalidText(f)}
+		mistakes := each(f.Violations, func(v call.Violation) string { return v.Field + " " + v.Description + "." })
+		return problem{http.StatusBadRequest, "This cannot be used", cmp.Or(strings.Join(mistakes, " "), f.Message+".")}
 	case call.InvalidState, call.Unsupported, call.NotCancelable:
 		return problem{http.StatusConflict, "Too late for this", f.Message + ". The page shows the present state."}
 	case call.QueueFull:
@@ -242,12 +219,4 @@ func problemOf(f *call.Fault) problem {
 		return problem{http.StatusServiceUnavailable, "Not available", "Try again in a moment. What you sent may have been recorded: look before you send it again."}
 	}
 	return problem{http.StatusInternalServerError, "Something went wrong", "Try again later. The log of the server has the reason."}
-}
-
-// invalidText describes the mistakes in the fields of a form.
-func invalidText(f *call.Fault) string {
-	if len(f.Violations) == 0 {
-		return f.Message + "."
-	}
-	return strings.Join(each(f.Violations, func(v call.Violation) string { return v.Field + " " + v.Description + "." }), " ")
 }

@@ -2,8 +2,10 @@ package console
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -40,13 +42,14 @@ const refreshHeader = "X-Console-Refresh"
 // request itself. Calls of the console know the extension. A session whose credential is
 // refused is closed: a page that is left open does not send the credential again and again.
 func (v *visit) authenticate() (call.Caller, error) {
-	r, err := v.credentials.withSession(v.r)
+	r, err := v.withSession(v.r)
 	if err != nil {
 		return call.Caller{}, err
 	}
 	v.call.Active = []string{a2a.ExtensionOPT}
 	caller, err := v.cfg.Authenticate(r)
-	if refusesCredential(err) {
+	_, limited := errors.AsType[*call.Fault](err)
+	if err != nil && !limited && !errors.Is(err, opt.ErrUnavailable) { // it would be refused again
 		if err := closeSession(v); err != nil {
 			v.cfg.Log.Warn("Could not close a session whose credential is refused", zap.Error(err))
 		}
@@ -90,8 +93,33 @@ func (v violations) err() error {
 	return call.Invalid(v...)
 }
 
-// field returns a field of the form.
-func (v *visit) field(name string) string { return v.r.PostForm.Get(name) }
+// field returns a field of the form, and trimmed one without the space around it.
+func (v *visit) field(name string) string   { return v.r.PostForm.Get(name) }
+func (v *visit) trimmed(name string) string { return strings.TrimSpace(v.field(name)) }
+
+// submit makes what a form asks for, and leads to the address that apply returns. If that is refused, again returns
+// the page with the form and its input, for callers who may read it. A page without a status or a problem gets those
+// of the fault.
+func (v *visit) submit(apply func() (to string, err error), again func(*call.Fault) (view, error)) (view, error) {
+	to := ""
+	fault := v.cfg.Service.Guard(v.call, func() (err error) {
+		to, err = apply()
+		return err
+	})
+	switch {
+	case fault == nil:
+		return view{Location: to}, nil
+	case !v.has(call.ReadRuns):
+		return view{}, fault
+	}
+	out, err := again(fault)
+	if err != nil {
+		return view{}, fault
+	}
+	p := problemOf(fault)
+	out.Status, out.Problem = cmp.Or(out.Status, p.Status), cmp.Or(out.Problem, p.Text)
+	return out, fault
+}
 
 // refusal returns the page that says why a request was refused.
 func (v *visit) refusal(f *call.Fault) view {
@@ -132,7 +160,7 @@ func (v *visit) write(out view) {
 		out.Events, out.Refresh = "", 0 // the script would fetch another page: this one answers to a form
 	}
 	var b bytes.Buffer
-	if err := v.views.execute(&b, frame{view: out, Caller: v.call.Caller, Session: signedIn(v), Waiting: v.badge(), Path: v.r.URL.Path}); err != nil {
+	if err := v.views[out.Template].ExecuteTemplate(&b, "layout.html", frame{view: out, Caller: v.call.Caller, Session: signedIn(v), Waiting: v.badge(), Path: v.r.URL.Path}); err != nil {
 		v.cfg.Log.Error("A page has no HTML", zap.String("template", out.Template), zap.Error(err))
 		http.Error(v.w, "Something went wrong. Try again later.", http.StatusInternalServerError)
 		return

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"longhaul/a2a"
 	"longhaul/api/read"
@@ -53,7 +52,7 @@ func whyOf(v *visit, o *opt.Objective, c *shown.Course, position int) (why, erro
 	case o.Reason == opt.NothingToDo:
 		return why{Before: "It has no open plan. People who may change it can add one."}, nil
 	}
-	return why{Before: reasonText(o.Reason)}, nil
+	return why{Before: shown.ReasonText(o.Reason)}, nil
 }
 
 // whyAsked returns the oldest question that waits for people.
@@ -67,7 +66,7 @@ func whyAsked(o *opt.Objective) (w why, ok bool) {
 	}
 	first := slices.MinFunc(all, func(a, b *opt.Gate) int { return a.RequestedAt.Time().Compare(b.RequestedAt.Time()) })
 	return why{
-		Before: "Waits for " + peopleText(first) + ":", Link: shorten(a2a.Visible(titleOfGate(first)), titleLetters), Path: gatePath(first.ID),
+		Before: "Waits for " + peopleText(first) + ":", Link: nameText(titleOfGate(first)), Path: gatePath(first.ID),
 		After: others(len(all), "more question"), Did: "asked", Since: first.RequestedAt,
 	}, true
 }
@@ -80,24 +79,20 @@ func others(n int, what string) string {
 	return "and " + opt.Count(n-1, what)
 }
 
-// peopleText names who can answer a gate.
+// silentAt names those who are asked by name at a gate and have not voted.
+func silentAt(g *opt.Gate) []string {
+	return filter(shown.Named(g.Responders), func(name string) bool { return !g.Voted(name) })
+}
+
+// peopleText says who can answer a gate.
 func peopleText(g *opt.Gate) string {
-	r := cmp.Or(g.Responders, &opt.Responders{})
-	name := func(of string) string { return shorten(a2a.Visible(of), 40) }
-	names := each(slices.DeleteFunc(slices.Clone(r.Principals), g.Voted), name)
-	names = append(names, each(r.Groups, func(group string) string { return "a member of " + name(group) })...)
-	const most = 3
-	switch n := len(names); {
-	case n == 0 && r.NotRequester:
+	switch names := silentAt(g); {
+	case len(names) > 0:
+		return listed("", each(names, nameText))
+	case g.Responders != nil && g.Responders.NotRequester:
 		return "anyone but those who shaped the work"
-	case n == 0:
-		return "anyone who may answer"
-	case n > most:
-		return strings.Join(names[:most], ", ") + " or " + opt.Count(n-most, "other")
-	case n > 1:
-		return strings.Join(names[:n-1], ", ") + " or " + names[n-1]
 	}
-	return names[0]
+	return "anyone who may answer"
 }
 
 // whyWorks returns the task that has run for the longest time, or one that a quota holds back if none runs.
@@ -117,21 +112,21 @@ func whyWorks(o *opt.Objective, c *shown.Course) (w why, ok bool) {
 	case len(works) > 0:
 		t := slices.MinFunc(works, func(a, b *opt.Task) int { return begun(a).Time().Compare(begun(b).Time()) })
 		w = why{Before: "Works on", After: others(len(works), "other task"), Did: "begun", Since: begun(t), last: c.Tasks[t.ID]}
-		return w.linked(o, t), true
+		return w.linked(t), true
 	case len(held) > 0:
 		text := "A quota is used up."
 		if spans := c.Tasks[held[0].ID]; len(spans) > 0 {
 			text = cmp.Or(spans[len(spans)-1].Text, text)
 		}
 		w = why{Before: shorten(a2a.Visible(text), 300) + " This holds back", After: others(len(held), "other task")}
-		return w.linked(o, held[0]), true
+		return w.linked(held[0]), true
 	}
 	return w, false
 }
 
-// linked returns w with a link to a task of o.
-func (w why) linked(o *opt.Objective, t *opt.Task) why {
-	w.Link, w.Path = shorten(a2a.Visible(t.Name), titleLetters), taskPath(o.ID, taskKey(t))
+// linked returns w with a link to a task.
+func (w why) linked(t *opt.Task) why {
+	w.Link, w.Path = nameText(t.Name), pageOf(t.ID)
 	return w
 }
 
@@ -143,7 +138,7 @@ func whyEnded(o *opt.Objective) why {
 	for _, p := range o.Plans {
 		for _, t := range p.Tasks {
 			if t.Broken() && t.Failure != "" {
-				return why{Before: "It failed at", After: shorten(a2a.Visible(t.Failure), 300)}.linked(o, t)
+				return why{Before: "It failed at", After: shorten(a2a.Visible(t.Failure), 300)}.linked(t)
 			}
 		}
 	}
@@ -153,12 +148,11 @@ func whyEnded(o *opt.Objective) why {
 // whyQueued returns which objective has the turn in the context.
 func whyQueued(v *visit, o *opt.Objective, position int) (why, error) {
 	w := why{Before: fmt.Sprintf("Waits for its turn in its context, at place %d. It begins when those before it have ended:", position), Did: "queued", Since: o.QueuedAt}
-	page, err := v.cfg.Service.Objectives.ListObjectives(v.r.Context(), v.call, read.ListObjectivesParams{Filter: shown.ObjectiveSearch{
-		ObjectiveFilter: shown.ObjectiveFilter{Limit: objectivesSize}, ContextID: o.ContextID,
-	}})
+	search := shown.ObjectiveSearch{ObjectiveFilter: shown.ObjectiveFilter{Limit: objectivesSize}, ContextID: o.ContextID}
+	page, err := v.cfg.Service.Objectives.ListObjectives(v.r.Context(), v.call, read.ListObjectivesParams{Filter: search})
 	for _, other := range page.Objectives {
 		if other.ID != o.ID && !other.Status.Ended() && other.QueuedAt.IsZero() {
-			w.Link, w.Path = shorten(a2a.Visible(other.Name), titleLetters), objectivePath(other.ID)
+			w.Link, w.Path = nameText(other.Name), objectivePath(other.ID)
 			w.After = "of " + shorten(a2a.Visible(other.Principal), 40)
 		}
 	}

@@ -54,14 +54,6 @@ func Ahead(g *opt.Gate) (list []Consequence) {
 	return list
 }
 
-// Word returns how a decision has closed its gate, in words at the beginning of a sentence.
-func Word(d opt.Decision) string {
-	if d.ByHand {
-		return "Closed by hand"
-	}
-	return d.Action.Outcome()
-}
-
 // Closed says why a gate does not wait for an answer that was refused.
 func Closed(f *call.Fault) string {
 	switch {

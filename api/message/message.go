@@ -121,7 +121,7 @@ type Receipt struct {
 	Answer  *a2a.Message  // the whole answer; nothing else is set
 	TaskID  string        // that the message began or was for
 	Watch   call.Watch    // of its objective, attached before anything was written
-	begun   bool          // the message has begun the work, whose rest signals Watch
+	begun   bool          // this message, and none before it, has begun the work, whose rest signals Watch
 	gate    string        // that the message answered, "" if it was not a reply
 	state   a2a.TaskState // of the task after that; "" if it was not read
 	Pending bool          // the workflow has not judged it yet

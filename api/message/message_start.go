@@ -71,11 +71,11 @@ func (s *Messages) begin(ctx context.Context, c *call.Call, p SendParams, o opt.
 	w := s.Watch(id)
 	err := s.Out.StoreBlobs(ctx, id, p.blobs)
 	if err == nil {
-		err = s.startInContext(ctx, c, o, p.Push)
+		o, err = s.startInContext(ctx, c, o, p.Push)
 	}
 	switch {
 	case err == nil:
-		return &Receipt{TaskID: id, Watch: w, begun: true}, nil
+		return &Receipt{TaskID: id, Watch: w, begun: !o.Found}, nil
 	case errors.Is(err, opt.ErrEnded):
 		w.Close()
 		return s.findEnded(ctx, c, id, p.light)
@@ -86,21 +86,21 @@ func (s *Messages) begin(ctx context.Context, c *call.Call, p SendParams, o opt.
 
 // startInContext starts an objective, behind the open ones of its context. Its push
 // config, if there is one, is stored first.
-func (s *Messages) startInContext(ctx context.Context, c *call.Call, o opt.Opening, push *push.PushRequest) error {
+func (s *Messages) startInContext(ctx context.Context, c *call.Call, o opt.Opening, push *push.PushRequest) (opt.Opening, error) {
 	if o.Objective.ContextID != o.Objective.ID {
 		ctx, cancel := s.Out.Detached(ctx)
 		defer cancel()
 		queuedAt, err := s.Out.EnterQueue(ctx, o.Objective)
 		if err != nil {
-			return err
+			return o, err
 		}
 		o.Objective.QueuedAt = queuedAt
 	}
 	undo, err := s.Pushes.Attach(ctx, c, push, o.Objective.ID, o.Objective.Digest)
 	if err == nil {
-		_, err = s.Out.Start(ctx, o)
+		o, err = s.Out.Start(ctx, o)
 	}
-	return undo(err)
+	return o, undo(err)
 }
 
 // findEnded returns the ended task that a repeated message began. If the journal

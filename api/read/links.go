@@ -8,12 +8,12 @@ import (
 	"longhaul/opt/shown"
 )
 
-// keyWorkflowURL is the key in a task's metadata for the page of its workflow in the UI
+// KeyWorkflowURL is the key in a task's metadata for the page of its workflow in the UI
 // of the engine.
-const keyWorkflowURL = "longhaul/v1/workflowUrl"
+const KeyWorkflowURL = "longhaul/v1/workflowUrl"
 
-// keyTraceURL is the key in a task's metadata for the traces of its objective.
-const keyTraceURL = "longhaul/v1/traceUrl"
+// KeyTraceURL is the key in a task's metadata for the traces of its objective.
+const KeyTraceURL = "longhaul/v1/traceUrl"
 
 // TraceID is the part of [Links.Traces] that is replaced by the id of the objective.
 const TraceID = "{id}"
@@ -41,6 +41,6 @@ func (l Links) in(m a2a.Metadata, v shown.TaskView) a2a.Metadata {
 		id = v.PlanID
 	}
 	at := l.Workflow(id)
-	m = m.WithIf(at != "", keyWorkflowURL, at)
-	return m.WithIf(l.Traces != "", keyTraceURL, strings.ReplaceAll(l.Traces, TraceID, url.QueryEscape(v.ObjectiveID)))
+	m = m.WithIf(at != "", KeyWorkflowURL, at)
+	return m.WithIf(l.Traces != "", KeyTraceURL, strings.ReplaceAll(l.Traces, TraceID, url.QueryEscape(v.ObjectiveID)))
 }

@@ -27,10 +27,8 @@ const MaxStatements = maxStatements
 // statements.
 func MainStore(t *testing.T, dir, sync string) (db *sql.DB, keeps bool) {
 	t.Helper()
-	c, err := fileStore(filepath.Join(dir, mainFile), sync)
-	test.OK(t, err)
-	pool, err := poolOf(c)
-	test.OK(t, err)
+	c := test.Value(fileStore(filepath.Join(dir, mainFile), sync))(t)
+	pool := test.Value(poolOf(c))(t)
 	_, keeps = pool.Driver().(keepingDriver)
 	return pool.DB, keeps
 }
@@ -43,9 +41,7 @@ func KeepingDB(t *testing.T, path string) (db *sql.DB, parsed func() int64) {
 	db = sql.OpenDB(connector{driver: keepingDriver{counts}, source: "file:" + path})
 	db.SetMaxOpenConns(1)
 	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
+		test.OK(t, db.Close())
 	})
 	return db, counts.parsed.Load
 }

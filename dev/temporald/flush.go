@@ -13,12 +13,15 @@ import (
 // syncEvery is how often files are synced with Config.Sync "normal". Otherwise each commit is.
 const syncEvery = time.Second
 
-// keepSynced moves the write-ahead logs in dir into the databases again and again, which syncs
+// keepSynced moves the write-ahead logs of databases that are synced so into these again and again, which syncs
 // both, on connections of its own. A failure loses nothing. stop ends it.
-func keepSynced(dir string, log *zap.Logger) (stop func() error, err error) {
+func keepSynced(cfg Config) (stop func() error, err error) {
+	if cfg.Dir == "" || cfg.Sync != "normal" {
+		return func() error { return nil }, nil
+	}
 	var all []*sql.DB
 	for _, name := range []string{mainFile, visibilityFile} {
-		db, err := sql.Open("sqlite", "file:"+uriPath(filepath.Join(dir, name))+"?mode=rw&_pragma=synchronous="+syncLevels["normal"])
+		db, err := sql.Open("sqlite", "file:"+uriPath(filepath.Join(cfg.Dir, name))+"?mode=rw&_pragma=synchronous="+syncLevels["normal"])
 		if err != nil {
 			return nil, err
 		}
@@ -37,7 +40,7 @@ func keepSynced(dir string, log *zap.Logger) (stop func() error, err error) {
 			}
 			for _, db := range all {
 				if _, err := db.Exec("PRAGMA wal_checkpoint(PASSIVE)"); err != nil {
-					log.Warn("Syncing the files of Temporal failed", zap.Error(err))
+					cfg.Log.Warn("Syncing the files of Temporal failed", zap.Error(err))
 				}
 			}
 		}

@@ -132,10 +132,7 @@ func (s *quietState) classify(e zapcore.Entry, err error) (what disposition, lef
 	if e.Level > zap.ErrorLevel {
 		return logged, 0
 	}
-	text := ""
-	if err != nil {
-		text = err.Error()
-	}
+	text := fmt.Sprint(err)
 	has := func(part string) bool { return strings.Contains(text, part) }
 	if slices.ContainsFunc(stopTexts, has) || has(refused) && e.Time.Sub(s.since) < refusedFor {
 		return dropped, 0
@@ -151,13 +148,14 @@ func (s *quietState) classify(e zapcore.Entry, err error) (what disposition, lef
 		s.fullLogged = e.Time
 		return full, s.takeUncounted()
 	}
-	if key := e.Message + "\x00" + text; e.Time.Sub(s.last[key]) < repeatsFor {
+	key := e.Message + "\x00" + text
+	if e.Time.Sub(s.last[key]) < repeatsFor {
 		return dropped, 0
-	} else if len(s.last) >= maxRemembered {
-		s.last = map[string]time.Time{key: e.Time}
-	} else {
-		s.last[key] = e.Time
 	}
+	if len(s.last) >= maxRemembered {
+		clear(s.last)
+	}
+	s.last[key] = e.Time
 	if e.Time.Sub(s.full) < repeatsFor { // there may be more
 		return logged, 0
 	}

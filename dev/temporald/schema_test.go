@@ -3,7 +3,6 @@ package temporald_test
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -27,9 +26,7 @@ func TestStart_afterMovingDirectoryAside(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	s := start(t, temporald.Config{Dir: dir})
 	c := connect(t, s)
-	if _, err := c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: "old", TaskQueue: queue}, wait); err != nil {
-		t.Fatal(err)
-	}
+	test.Value(c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: "old", TaskQueue: queue}, wait))(t)
 	c.Close()
 	test.OK(t, s.Stop())
 	test.OK(t, os.Rename(dir, dir+".aside"))
@@ -50,14 +47,11 @@ func TestStart_afterMovingDirectoryAside(t *testing.T) {
 func TestLock_canceled(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	unlock, err := temporald.Lock(t.Context(), dir)
-	test.OK(t, err)
+	unlock := test.Value(temporald.Lock(t.Context(), dir))(t)
 	defer unlock()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := temporald.Lock(ctx, dir); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v, want %v", err, context.Canceled)
-	}
+	test.Error(t, "the call", context.Canceled, test.Err(temporald.Lock(ctx, dir)))
 }
 
 func TestStart_resumesAfterKill(t *testing.T) {
@@ -65,8 +59,7 @@ func TestStart_resumesAfterKill(t *testing.T) {
 	cfg := temporald.Config{Dir: t.TempDir()}
 	killed := exec.CommandContext(t.Context(), os.Args[0])
 	killed.Env = append(os.Environ(), killedDir+"="+cfg.Dir)
-	out, err := killed.StdoutPipe()
-	test.OK(t, err)
+	out := test.Value(killed.StdoutPipe())(t)
 	test.OK(t, killed.Start())
 	if line, err := bufio.NewReader(out).ReadString('\n'); line != "ready\n" {
 		t.Fatalf("the process said %q, %v", line, err)
@@ -78,9 +71,7 @@ func TestStart_resumesAfterKill(t *testing.T) {
 	c := connect(t, start(t, cfg))
 	serve(t, c)
 	test.OK(t, c.SignalWorkflow(t.Context(), "waits", "", answer, "yes"))
-	if got, want := result(t, c.GetWorkflow(t.Context(), "waits", "")), "yes"; got != want {
-		t.Errorf("result = %q, want %q", got, want)
-	}
+	test.Is(t, "the result", "yes", result(t, c.GetWorkflow(t.Context(), "waits", "")))
 }
 
 // killedDir is the variable that makes this program be killed in the directory

@@ -18,9 +18,7 @@ func TestKeepStatements(t *testing.T) {
 	db, parsed := temporald.KeepingDB(t, filepath.Join(t.TempDir(), "a.db"))
 	exec := func(query string, args ...any) {
 		t.Helper()
-		if _, err := db.ExecContext(t.Context(), query, args...); err != nil {
-			t.Fatal(err)
-		}
+		test.Value(db.ExecContext(t.Context(), query, args...))(t)
 	}
 	exec("CREATE TABLE a (n INTEGER)")
 	before := parsed()
@@ -31,17 +29,13 @@ func TestKeepStatements(t *testing.T) {
 
 	before = parsed()
 	for most := range 10 {
-		if n := rowsOf(t, db, "SELECT n FROM a WHERE n >= ? ORDER BY n LIMIT ?", 0, most); n != most {
-			t.Errorf("%d rows of at most %d", n, most)
-		}
+		test.Is(t, "rows", most, rowsOf(t, db, "SELECT n FROM a WHERE n >= ? ORDER BY n LIMIT ?", 0, most))
 	}
 	test.Is(t, "one statement with a limit was parsed times", 1, parsed()-before)
 
 	const query = "SELECT n FROM a ORDER BY n"
-	tx, err := db.BeginTx(t.Context(), nil)
-	test.OK(t, err)
-	outer, err := tx.QueryContext(t.Context(), query)
-	test.OK(t, err)
+	tx := test.Value(db.BeginTx(t.Context(), nil))(t)
+	outer := test.Value(tx.QueryContext(t.Context(), query))(t)
 	read := 0
 	for outer.Next() {
 		var first int
@@ -75,8 +69,7 @@ func TestKeepStatements(t *testing.T) {
 // rowsOf returns how many rows a query has.
 func rowsOf(t *testing.T, db *sql.DB, query string, args ...any) (n int) {
 	t.Helper()
-	rows, err := db.QueryContext(t.Context(), query, args...)
-	test.OK(t, err)
+	rows := test.Value(db.QueryContext(t.Context(), query, args...))(t)
 	defer rows.Close()
 	for rows.Next() {
 		n++
@@ -101,8 +94,6 @@ func TestStart_keepsStatements(t *testing.T) {
 				t.Errorf("%s is %s, want %s; error %v", pragma, got, want, err)
 			}
 		}
-		if err := s.Stop(); err != nil {
-			t.Error(err)
-		}
+		test.OK(t, s.Stop())
 	}
 }

@@ -101,17 +101,15 @@ func (s *Server) start(ctx context.Context, cfg Config) error {
 		return err
 	}
 	s.cleanups = append(s.cleanups, stores.close)
-	if cfg.Dir != "" && cfg.Sync == "normal" {
-		stop, err := keepSynced(cfg.Dir, cfg.Log)
-		if err != nil {
-			return err
-		}
-		s.cleanups = append(s.cleanups, stop)
+	stop, err := keepSynced(cfg)
+	if err != nil {
+		return err
 	}
+	s.cleanups = append(s.cleanups, stop)
 	if err := ensureNamespace(ctx, stores.main, cfg); err != nil {
 		return fmt.Errorf("set up namespace %s: %w", cfg.Namespace, err)
 	}
-	stop, err := startServices(stores, at, cfg)
+	stop, err = startServices(stores, at, cfg)
 	s.cleanups = append(s.cleanups, stop)
 	if err != nil {
 		return fmt.Errorf("start Temporal: %w", err)

@@ -35,11 +35,8 @@ func TestStart_runsWorkflowsInMemory(t *testing.T) {
 	c := connect(t, s)
 	serve(t, c)
 
-	run, err := c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{TaskQueue: queue}, greet, "you")
-	test.OK(t, err)
-	if got, want := result(t, run), "hello you"; got != want {
-		t.Errorf("result = %q, want %q", got, want)
-	}
+	run := test.Value(c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{TaskQueue: queue}, greet, "you"))(t)
+	test.Is(t, "the result", "hello you", result(t, run))
 	for _, e := range logs.FilterLevelExact(zap.InfoLevel).All() {
 		t.Errorf("the server logged below warning: %s", e.Message)
 	}
@@ -54,9 +51,7 @@ func TestStart_resumesAfterRestart(t *testing.T) {
 	s := start(t, cfg)
 	c := connect(t, s)
 	w := serve(t, c)
-	if _, err := c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: "waits", TaskQueue: queue}, wait); err != nil {
-		t.Fatal(err)
-	}
+	test.Value(c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: "waits", TaskQueue: queue}, wait))(t)
 	eventually(t, func() error { // stopped in the middle of a workflow task, it would resume after that task's timeout
 		d, err := c.DescribeWorkflowExecution(t.Context(), "waits", "")
 		if err == nil && d.WorkflowExecutionInfo.HistoryLength < 4 {
@@ -66,16 +61,12 @@ func TestStart_resumesAfterRestart(t *testing.T) {
 	})
 	w.Stop()
 	c.Close()
-	if err := s.Stop(); err != nil {
-		t.Fatalf("Stop: %v", err)
-	}
+	test.OK(t, s.Stop())
 
 	c = connect(t, start(t, cfg))
 	serve(t, c)
 	test.OK(t, c.SignalWorkflow(t.Context(), "waits", "", answer, "yes"))
-	if got, want := result(t, c.GetWorkflow(t.Context(), "waits", "")), "yes"; got != want {
-		t.Errorf("result = %q, want %q", got, want)
-	}
+	test.Is(t, "the result", "yes", result(t, c.GetWorkflow(t.Context(), "waits", "")))
 }
 
 func TestStart_stopsAndStartsAgain(t *testing.T) {
@@ -93,9 +84,7 @@ func TestStart_stopsAndStartsAgain(t *testing.T) {
 				s := start(t, cfg)
 				test.Equal(t, "addresses", []string{cfg.Addr, "http://" + cfg.UIAddr}, []string{s.Addr(), s.UIURL()})
 				for range 2 {
-					if err := s.Stop(); err != nil {
-						t.Fatalf("Stop: %v", err)
-					}
+					test.OK(t, s.Stop())
 				}
 			}
 		})
@@ -124,8 +113,7 @@ func TestStart_refusesBadConfig(t *testing.T) {
 
 func TestStart_namesBusyAddress(t *testing.T) {
 	t.Parallel()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	test.OK(t, err)
+	l := test.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer l.Close()
 	busy := l.Addr().String()
 	refused(t, temporald.Config{Addr: busy}, busy, "in use", "choose another with --temporal-addr")
@@ -176,8 +164,7 @@ func TestStart_updatesExistingNamespace(t *testing.T) {
 		return err
 	})
 
-	ns, err := c.WorkflowService().DescribeNamespace(t.Context(), &workflowservice.DescribeNamespaceRequest{Namespace: cfg.Namespace})
-	test.OK(t, err)
+	ns := test.Value(c.WorkflowService().DescribeNamespace(t.Context(), &workflowservice.DescribeNamespaceRequest{Namespace: cfg.Namespace}))(t)
 	test.Is(t, "retention", cfg.Retention, ns.Config.WorkflowExecutionRetentionTtl.AsDuration())
 
 	test.OK(t, s.Stop())
@@ -194,8 +181,7 @@ func TestServer_UIURL(t *testing.T) {
 		"/api/v1/settings":     `"DisableNewsFetch":true`,
 		"/namespaces/default/": "<html",
 	} {
-		res, err := http.Get(s.UIURL() + path)
-		test.OK(t, err)
+		res := test.Value(http.Get(s.UIURL() + path))(t)
 		body, err := io.ReadAll(res.Body)
 		res.Body.Close()
 		test.OK(t, err)
@@ -206,8 +192,7 @@ func TestServer_UIURL(t *testing.T) {
 	for host, want := range map[string]int{"localhost:8233": 200, "127.0.0.1:1": 200, "[::1]": 200, "evil.example:8233": 421, "localhost.evil.example": 421} {
 		req, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, s.UIURL()+"/api/v1/namespaces", nil)
 		req.Host = host
-		res, err := http.DefaultClient.Do(req)
-		test.OK(t, err)
+		res := test.Value(http.DefaultClient.Do(req))(t)
 		res.Body.Close()
 		if res.StatusCode != want {
 			t.Errorf("host %s: %s, want %d", host, res.Status, want)
@@ -265,9 +250,7 @@ func start(t *testing.T, cfg temporald.Config) *temporald.Server {
 		t.Fatalf("Start: %v", err)
 	}
 	t.Cleanup(func() {
-		if err := s.Stop(); err != nil {
-			t.Errorf("Stop: %v", err)
-		}
+		test.OK(t, s.Stop())
 	})
 	return s
 }
@@ -281,16 +264,13 @@ func refused(t *testing.T, cfg temporald.Config, wants ...string) {
 		t.Fatalf("Start = nil error, want one that says %q", wants)
 	}
 	for _, want := range wants {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("Start: %v; want it to say %q", err, want)
-		}
+		test.Contains(t, "Start", want, err.Error())
 	}
 }
 
 func connect(t *testing.T, s *temporald.Server, namespace ...string) client.Client {
 	t.Helper()
-	c, err := client.Dial(client.Options{HostPort: s.Addr(), Namespace: strings.Join(namespace, ""), Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler))})
-	test.OK(t, err)
+	c := test.Value(client.Dial(client.Options{HostPort: s.Addr(), Namespace: strings.Join(namespace, ""), Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler))}))(t)
 	t.Cleanup(c.Close)
 	return c
 }

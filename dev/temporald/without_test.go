@@ -31,8 +31,7 @@ func TestStart_archivesNothing(t *testing.T) {
 			t.Logf("%s: %v", uri, err)
 		}
 	}
-	found, err := c.WorkflowService().DescribeNamespace(t.Context(), &workflowservice.DescribeNamespaceRequest{Namespace: "default"})
-	test.OK(t, err)
+	found := test.Value(c.WorkflowService().DescribeNamespace(t.Context(), &workflowservice.DescribeNamespaceRequest{Namespace: "default"}))(t)
 	if got := found.GetConfig().GetHistoryArchivalState(); got == enumspb.ARCHIVAL_STATE_ENABLED {
 		t.Errorf("archival is %v", got)
 	}
@@ -58,8 +57,7 @@ func TestProgram_withoutClients(t *testing.T) {
 		t.Log("outside of the workspace the real packages are used")
 		return
 	}
-	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "longhaul/dev").Output()
-	test.OK(t, err)
+	out := test.Value(exec.CommandContext(t.Context(), "go", "list", "-deps", "longhaul/dev").Output())(t)
 	without := []string{
 		"cloud.google.com/go/auth", "cloud.google.com/go/run", "cloud.google.com/go/storage/", "google.golang.org/api/internal", "github.com/aws/aws-sdk-go-v2/service/s3/internal", "github.com/aws/aws-sdk-go-v2/service/sts",
 		"go.temporal.io/auto-scaled-workers/wci/workflow/compute_provider", "github.com/openai/", "github.com/anthropics/",

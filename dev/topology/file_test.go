@@ -28,12 +28,8 @@ func secrets(t *testing.T, checkout string) map[string]string {
 	if out, err := script.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	made, err := dotenv.Read(file)
-	test.OK(t, err)
-	info, err := os.Stat(file)
-	if err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("%s has mode %v, %v", file, info.Mode(), err)
-	}
+	made := test.Value(dotenv.Read(file))(t)
+	test.Is(t, "the mode of "+file, 0o600, test.Value(os.Stat(file))(t).Mode().Perm())
 	if out, err := exec.Command(filepath.Join(checkout, "deploy/compose/secrets.sh"), file).CombinedOutput(); err == nil {
 		t.Errorf("the script overwrites secrets: %s", out)
 	}
@@ -60,9 +56,7 @@ func TestFile_secrets(t *testing.T) {
 				some[other] = value
 			}
 		}
-		if _, err := topology.Load(context.Background(), checkout, some); err == nil || !strings.Contains(err.Error(), "deploy/compose/secrets.sh") {
-			t.Errorf("without %s: %v, want a hint to the script", name, err)
-		}
+		test.Fails(t, "without "+name, "deploy/compose/secrets.sh", test.Err(topology.Load(context.Background(), checkout, some)))
 	}
 }
 
@@ -82,8 +76,7 @@ func TestFile_noSecretLiterals(t *testing.T) {
 			}
 		}
 	}
-	text, err := os.ReadFile(filepath.Join(checkout, topology.FileName))
-	test.OK(t, err)
+	text := test.Value(os.ReadFile(filepath.Join(checkout, topology.FileName)))(t)
 	if url := regexp.MustCompile(`://[^:/\s]+:[^$\s][^@\s]*@`).Find(text); url != nil {
 		t.Errorf("a URL has a password: %s", url)
 	}
@@ -101,8 +94,7 @@ func contains(m map[string]string, value string) bool {
 // Temporal runs in the versions that the tests run against.
 func TestFile_versions(t *testing.T) {
 	project, checkout, _ := load(t)
-	mod, err := os.ReadFile(filepath.Join(checkout, "dev/go.mod"))
-	test.OK(t, err)
+	mod := test.Value(os.ReadFile(filepath.Join(checkout, "dev/go.mod")))(t)
 	for service, module := range map[string]string{
 		"temporal": "go.temporal.io/server", "temporal-schema": "go.temporal.io/server", "temporal-ui": "github.com/temporalio/ui-server/v2",
 	} {
@@ -162,8 +154,7 @@ func TestFile_services(t *testing.T) {
 // Prometheus scrapes services of the file at ports that they have.
 func TestFile_prometheus(t *testing.T) {
 	project, checkout, _ := load(t)
-	text, err := os.ReadFile(filepath.Join(checkout, "deploy/prometheus/prometheus.yml"))
-	test.OK(t, err)
+	text := test.Value(os.ReadFile(filepath.Join(checkout, "deploy/prometheus/prometheus.yml")))(t)
 	var config struct {
 		Jobs []struct {
 			Name string `yaml:"job_name"`
@@ -205,8 +196,7 @@ func TestFile_grace(t *testing.T) {
 func TestFile_echo(t *testing.T) {
 	project, checkout, variables := load(t)
 	variables["LONGHAUL_ECHO"] = "true"
-	on, err := topology.Load(t.Context(), checkout, variables)
-	test.OK(t, err)
+	on := test.Value(topology.Load(t.Context(), checkout, variables))(t)
 	for _, name := range []string{"api-a", "api-b", "worker"} {
 		if was, is := project.Services[name].Environment["LONGHAUL_ECHO"], on.Services[name].Environment["LONGHAUL_ECHO"]; was == nil || *was != "false" || is == nil || *is != "true" {
 			t.Errorf("%s has %v, and with the variable %v", name, was, is)

@@ -16,9 +16,7 @@ import (
 func TestFollowLog(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
-	if err := topology.FollowLog(t.Context(), "worker-1", &strings.Builder{}); err == nil || !strings.Contains(err.Error(), "scripts/topology up") {
-		t.Errorf("without one: %v", err)
-	}
+	test.Fails(t, "without one", "scripts/topology up", topology.FollowLog(t.Context(), "worker-1", &strings.Builder{}))
 	for i, dir := range []string{"longhaul-topology-new", "longhaul-topology-old"} {
 		path := filepath.Join(temp, dir)
 		test.OK(t, os.MkdirAll(filepath.Join(path, "logs"), 0o700))
@@ -27,11 +25,8 @@ func TestFollowLog(t *testing.T) {
 		}
 		test.OK(t, os.Chtimes(filepath.Join(path, "env"), time.Time{}, time.Now().Add(-time.Duration(i)*time.Hour)))
 	}
-	if err := topology.FollowLog(t.Context(), "worker-7", &strings.Builder{}); err == nil || !strings.Contains(err.Error(), "there are worker-1") {
-		t.Errorf("an unknown process: %v", err)
-	}
-	log, err := os.OpenFile(filepath.Join(temp, "longhaul-topology-new", "logs", "worker-1.log"), os.O_APPEND|os.O_WRONLY, 0)
-	test.OK(t, err)
+	test.Fails(t, "an unknown process", "there are worker-1", topology.FollowLog(t.Context(), "worker-7", &strings.Builder{}))
+	log := test.Value(os.OpenFile(filepath.Join(temp, "longhaul-topology-new", "logs", "worker-1.log"), os.O_APPEND|os.O_WRONLY, 0))(t)
 	defer log.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	out := &until{text: "more", then: cancel, first: func() { _, _ = log.WriteString("more\n") }}

@@ -168,6 +168,11 @@ func (p *Process) watch(r *child.Process) {
 	case <-p.topology.stopping:
 		return
 	}
+	p.relaunch(r)
+}
+
+// relaunch starts another run after r, if this was the latest and none of others has been asked for.
+func (p *Process) relaunch(r *child.Process) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.wanted && p.run == r {

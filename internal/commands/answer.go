@@ -143,13 +143,21 @@ func answerOf(q opt.Question, text string) (json.RawMessage, error) {
 	return schema.FromText(q.Schema, text)
 }
 
+// word returns the first word of the text, "" if there is none.
+func (c *answerCommand) word() string {
+	if len(c.Text) == 0 {
+		return ""
+	}
+	return c.Text[0]
+}
+
 // setDecision sets the decision of r; ok is false if the answer is no decision.
 func (c *answerCommand) setDecision(r *client.Reply) (ok bool) {
 	if c.Say || len(c.Text) == 0 {
 		return false
 	}
 	rest := strings.Join(c.Text[1:], " ")
-	switch word := c.Text[0]; word {
+	switch word := c.word(); word {
 	case "accept", "reject":
 		r.Action, r.Feedback = opt.Action(word), rest
 	case "refine":
@@ -166,17 +174,16 @@ func (c *answerCommand) setDecision(r *client.Reply) (ok bool) {
 
 // checkDecision refuses a decision without what it needs, or with what it does not take.
 func (c *answerCommand) checkDecision(a opt.Action, r *remote) error {
-	word, more := c.Text[0], len(c.Text) > 1
-	switch {
-	case !more && (a == opt.Refine || a == opt.Ask):
+	word, text, file := c.word(), len(c.Text) > 1, c.File != ""
+	needsText := []opt.Action{opt.Refine, opt.Ask}
+	switch edits := a == opt.EditAccept; {
+	case !text && slices.Contains(needsText, a):
 		return process.Usagef("say what to %s, such as: %s %s %s \"…\"", word, r.command("answer"), c.Task, word)
-	case a != opt.EditAccept && c.File != "":
+	case file && !edits:
 		return process.Usagef("--file is only for the decision edit-accept")
-	case a != opt.EditAccept:
-		return nil
-	case more && c.File != "":
+	case file && text:
 		return process.Usagef("give the edited object as a text or with --file, not both")
-	case !more && c.File == "":
+	case edits && !file && !text:
 		return process.Usagef("say what replaces the object: a text, or --file PATH")
 	}
 	return nil

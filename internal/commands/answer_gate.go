@@ -59,18 +59,15 @@ func readWaiting(ctx context.Context, agent *client.Client, taskID, gateID strin
 
 // gatesBelow returns the open gates of the tasks below a root task, none if they cannot be read.
 func gatesBelow(ctx context.Context, agent *client.Client, taskID string) []*opt.Gate {
-	ref, ok := opt.ParseID(taskID)
-	if !ok || ref.TaskID != "" {
+	objectiveID := rootOf(taskID)
+	if objectiveID == "" {
 		return nil
 	}
-	o, err := agent.GetObjective(ctx, ref.ObjectiveID)
+	o, err := agent.GetObjective(ctx, objectiveID)
 	if err != nil {
 		return nil
 	}
-	gates, err := readGates(ctx, agent, waitingTasks(o))
-	if err != nil {
-		return nil
-	}
+	gates, _ := readGates(ctx, agent, waitingTasks(o))
 	return gates
 }
 
@@ -102,7 +99,7 @@ func (c *answerCommand) unfit(g *opt.Gate, a opt.Action) string {
 	case g.ID == "", a != "" && (g.Allows(a) || !asks && len(g.Actions) == 0):
 		return ""
 	case a != "":
-		return "the decision " + c.Text[0]
+		return "the decision " + c.word()
 	case len(c.Set) > 0 && !asks:
 		return "answers to questions"
 	case len(c.Set) > 0:

@@ -100,9 +100,7 @@ func TestAnswer_withoutReading(t *testing.T) {
 		fmt.Fprint(w, `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"no","data":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"PERMISSION_DENIED"}]}}`)
 	}, sendResult(stepTask("WORKING", "")))
 	f.want(f.run(&answerCommand{Task: stepID, Text: []string{"accept"}, Seen: "sha256:1"}), 0, stepAnswered)
-	if sent := f.calls[len(f.calls)-1]; !strings.Contains(sent, `{"action":"accept","objectDigest":"sha256:1"}`) {
-		t.Errorf("sent %s", sent)
-	}
+	test.Contains(t, "the text", `{"action":"accept","objectDigest":"sha256:1"}`, f.calls[len(f.calls)-1])
 }
 
 func TestAnswer_refused(t *testing.T) {
@@ -246,8 +244,7 @@ func TestAnswer_editFile(t *testing.T) {
 		{`"artifactData":[2]`, "-", `[1]`},
 	} {
 		if tt.file == "-" {
-			in, err := os.Open(name)
-			test.OK(t, err)
+			in := test.Value(os.Open(name))(t)
 			before := os.Stdin
 			os.Stdin = in
 			t.Cleanup(func() { os.Stdin = before; in.Close() })
@@ -255,9 +252,7 @@ func TestAnswer_editFile(t *testing.T) {
 		gate := allActions(strings.Replace(approvalGate, `"title"`, tt.object+`,"title"`, 1))
 		f := newFakeAgent(t, sendResult(bareTask(stepID, gate)), sendResult(stepTask("WORKING", "")))
 		f.want(f.run(&answerCommand{Task: gateID, Text: []string{"edit-accept"}, File: tt.file}), 0, stepAnswered)
-		if got := f.calls[len(f.calls)-1]; !strings.Contains(got, `"editedArtifactData":`+tt.want+`,`) {
-			t.Errorf("%s with %s: sent %s", tt.object, tt.file, got)
-		}
+		test.Contains(t, "the text", `"editedArtifactData":`+tt.want+`,`, f.calls[len(f.calls)-1])
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"strings"
 	"time"
 
 	"longhaul/a2a"
@@ -136,53 +137,55 @@ type verifyCommand struct {
 }
 
 func (c *verifyCommand) Run(p *process.Process) error {
-	var keys [][]byte
-	for _, name := range c.JWKS {
-		set, err := os.ReadFile(name)
-		if err != nil {
+	keys := make([][]byte, len(c.JWKS))
+	for i, name := range c.JWKS {
+		var err error
+		if keys[i], err = os.ReadFile(name); err != nil {
 			return err
 		}
-		keys = append(keys, set)
 	}
 	e, chains, err := verifyFile(c.File, keys)
 	if err != nil {
 		return err
 	}
-	var earlier *decisionExport
+	results := []string{headText(e.Head, len(keys) > 0)}
 	if c.Earlier != "" {
-		if earlier, err = c.compareEarlier(chains, keys); err != nil {
+		earlier, err := c.compareEarlier(chains, keys)
+		if err != nil {
 			return err
 		}
+		results = append(results, fmt.Sprintf("All decisions of %s are still there.", headTime(earlier.Head)))
 	}
-	kept, others := 0, 0
 	if c.Original != "" {
-		if kept, others, err = c.compareKept(e, keys); err != nil {
+		kept, others, err := c.compareKept(e, keys)
+		if err != nil {
 			return err
+		}
+		results = append(results, fmt.Sprintf("Decisions that it keeps, as they are in the original: %d", kept))
+		if others > 0 {
+			results = append(results, fmt.Sprintf("Not compared, since they are of another original: %d", others))
 		}
 	}
 	fmt.Fprintf(p.Stdout, "%s: unchanged. Decisions: %d, chains: %d\n", a2a.VisibleLine(e.ObjectiveID), chains.Count(), len(chains.Heads()))
 	for _, h := range chains.Heads() {
 		fmt.Fprintf(p.Stdout, "  %s: %d, the last is %s\n", a2a.VisibleLine(h.Name()), h.N, h.Hash)
 	}
-	switch {
-	case e.Head == nil:
-		fmt.Fprintln(p.Stdout, "There is no head: decisions may be missing at the end.")
-	case len(keys) == 0:
-		fmt.Fprintf(p.Stdout, "The head matches these decisions: none is missing up to %s. Who made the head was not checked: --jwks checks its signature.\n", e.Head.At.Time().UTC().Format(time.RFC3339))
-	default:
-		fmt.Fprintf(p.Stdout, "The head of %s is signed.\n", e.Head.At.Time().UTC().Format(time.RFC3339))
-	}
-	if earlier != nil {
-		fmt.Fprintf(p.Stdout, "All decisions of %s are still there.\n", earlier.Head.At.Time().UTC().Format(time.RFC3339))
-	}
-	if c.Original != "" {
-		fmt.Fprintf(p.Stdout, "Decisions that it keeps, as they are in the original: %d\n", kept)
-	}
-	if others > 0 {
-		fmt.Fprintf(p.Stdout, "Not compared, since they are of another original: %d\n", others)
-	}
-	return nil
+	_, err = fmt.Fprintln(p.Stdout, strings.Join(results, "\n"))
+	return err
 }
+
+// headText says what the head of decisions, nil for none, proves.
+func headText(head *opt.DecisionHead, signed bool) string {
+	switch {
+	case head == nil:
+		return "There is no head: decisions may be missing at the end."
+	case signed:
+		return fmt.Sprintf("The head of %s is signed.", headTime(head))
+	}
+	return fmt.Sprintf("The head matches these decisions: none is missing up to %s. Who made the head was not checked: --jwks checks its signature.", headTime(head))
+}
+
+func headTime(head *opt.DecisionHead) string { return head.At.Time().UTC().Format(time.RFC3339) }
 
 // compareEarlier checks that the chains have all decisions that were saved earlier.
 func (c *verifyCommand) compareEarlier(chains *opt.Chains, keys [][]byte) (*decisionExport, error) {
@@ -254,21 +257,17 @@ func verifyFile(name string, keys [][]byte) (*decisionExport, *opt.Chains, error
 func readExport(in io.Reader) (*decisionExport, error) {
 	all := &decisionExport{}
 	d := json.NewDecoder(in)
-	for pages := 0; ; pages++ {
+	for {
 		var page decisionExport
 		err := d.Decode(&page)
 		switch {
-		case errors.Is(err, io.EOF) && pages == 0:
-			return nil, errors.New("there is nothing in it")
-		case errors.Is(err, io.EOF) && all.Next != "":
-			return nil, errors.New("it is not complete: the last page names another one")
 		case errors.Is(err, io.EOF):
-			return all, nil
+			return all, all.checkRead()
 		case err != nil:
 			return nil, fmt.Errorf("these are no decisions: %w", err)
 		case page.ObjectiveID == "" || page.Decisions == nil:
 			return nil, errors.New("these are no decisions: objectiveId or decisions is missing")
-		case pages > 0 && page.ObjectiveID != all.ObjectiveID:
+		case page.ObjectiveID != cmp.Or(all.ObjectiveID, page.ObjectiveID):
 			return nil, fmt.Errorf("it has decisions of %s and of %s", all.ObjectiveID, page.ObjectiveID)
 		case page.Head != nil && page.Head.ObjectiveID != page.ObjectiveID:
 			return nil, fmt.Errorf("it has the head of %s", page.Head.ObjectiveID)
@@ -276,4 +275,15 @@ func readExport(in io.Reader) (*decisionExport, error) {
 		all.ObjectiveID, all.Head, all.Next = page.ObjectiveID, page.Head, page.Next
 		all.Decisions = append(all.Decisions, page.Decisions...)
 	}
+}
+
+// checkRead checks that all pages of e were read.
+func (e *decisionExport) checkRead() error {
+	switch {
+	case e.ObjectiveID == "":
+		return errors.New("there is nothing in it")
+	case e.Next != "":
+		return errors.New("it is not complete: the last page names another one")
+	}
+	return nil
 }

@@ -42,8 +42,7 @@ func exported(n int) decisionExport {
 
 func (e decisionExport) text(t *testing.T) string {
 	t.Helper()
-	raw, err := json.Marshal(e)
-	test.OK(t, err)
+	raw := test.Value(json.Marshal(e))(t)
 	return string(raw)
 }
 
@@ -91,14 +90,11 @@ WHEN GATE WHO ACTION VERDICT
 // keeper returns a keeper of signing keys, and the file with its public keys.
 func keeper(t *testing.T) (k *signing.Keeper, file string) {
 	t.Helper()
-	box, err := seal.New(make([]byte, 32))
-	test.OK(t, err)
-	j, err := journal.Open(t.Context(), journal.Config{Sealer: box})
-	test.OK(t, err)
+	box := test.Value(seal.New(make([]byte, 32)))(t)
+	j := test.Value(journal.Open(t.Context(), journal.Config{Sealer: box}))(t)
 	t.Cleanup(func() { _ = j.Close() })
 	k = signing.New(signing.Config{Store: j.SigningKeys})
-	set, err := k.PublicKeys(t.Context())
-	test.OK(t, err)
+	set := test.Value(k.PublicKeys(t.Context()))(t)
 	return k, test.File(t, "saved.json", string(set))
 }
 

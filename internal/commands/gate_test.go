@@ -14,6 +14,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/client"
 	"longhaul/internal/process"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -30,7 +31,7 @@ It is for tea
 
 bea: Why tea?
 
-Who may answer: ann, bea or the group editors, but not who requested the work. 2 have to accept.
+Who may answer: ann, bea, the group editors, but not who asked for the work; 2 have to accept.
 1 of 2 have accepted: ann.
 In the original: Rejected by dan: 2026-01-02 03:04 UTC.
 The task waits for a decision. To decide:
@@ -133,13 +134,9 @@ func TestDecidedText(t *testing.T) {
 		"expired: no answer came within 1 day":            {DecidedBy: opt.ByTimer, At: a2a.AtMillis(86_401_000)},
 		"accepted with changes by ann: it has a new line": {Action: opt.EditAccept, DecidedBy: "ann", Feedback: "it has\na new line"},
 	} {
-		if got := decidedText(d, opened.Time()); got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
+		test.Is(t, "the decision", want, decidedText(d, opened.Time()))
 	}
-	if got, want := decidedText(&opt.Decided{Action: opt.Reject, DecidedBy: opt.ByTimer}, time.Time{}), "rejected by timer: no answer came in time"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	test.Is(t, "the decision", "rejected by timer: no answer came in time", decidedText(&opt.Decided{Action: opt.Reject, DecidedBy: opt.ByTimer}, time.Time{}))
 }
 
 // Ids of others are one argument of a command that people copy, and never an option of it.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -49,36 +48,11 @@ func choiceTexts(choices []json.RawMessage) (texts []string) {
 
 // whoText returns who may answer at g, "" for everyone.
 func whoText(g *opt.Gate) string {
-	r := g.Responders
-	if r == nil {
+	who := shown.Who(g.Responders)
+	if who == "" {
 		return ""
 	}
-	var who []string
-	if len(r.Principals) > 0 {
-		who = append(who, strings.Join(r.Principals, ", "))
-	}
-	switch len(r.Groups) {
-	case 0:
-	case 1:
-		who = append(who, "the group "+r.Groups[0])
-	default:
-		who = append(who, "the groups "+strings.Join(r.Groups, ", "))
-	}
-	text := "Who may answer: " + cmp.Or(strings.Join(who, " or "), "everyone")
-	switch {
-	case r.NotRequester:
-		text += ", but not who requested the work"
-	case len(who) == 0 && !r.Several():
-		return ""
-	}
-	text += "."
-	if r.Several() {
-		text += fmt.Sprintf(" %d have to accept.", r.Accepts)
-		if r.NoVeto {
-			text += fmt.Sprintf(" It takes %d to reject.", r.Accepts)
-		}
-	}
-	return text
+	return "Who may answer: " + who + "."
 }
 
 // votesText returns the votes at g, such as "1 of 2 have accepted: ann", "" for none.
@@ -155,19 +129,11 @@ func stepText(g *opt.Gate) string {
 	case opt.Remind:
 		return "A reminder was due: there is no answer yet."
 	case opt.Escalate:
-		return "There is no answer yet: " + respondersText(s.To) + " may answer, too."
+		return "There is no answer yet: " + cmp.Or(shown.Who(s.To), "others") + " may answer, too."
 	case opt.Reassign:
-		return "There is no answer yet: " + respondersText(s.To) + " may answer instead."
+		return "There is no answer yet: " + cmp.Or(shown.Who(s.To), "others") + " may answer instead."
 	}
 	return ""
-}
-
-// respondersText names the principals and groups of a step.
-func respondersText(r *opt.Responders) string {
-	if r == nil {
-		return "others"
-	}
-	return cmp.Or(strings.Join(slices.Concat(r.Principals, r.Groups), ", "), "others")
 }
 
 // Limits of the object of a gate in a terminal or a pipe.

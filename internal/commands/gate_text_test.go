@@ -40,9 +40,7 @@ The task waits for a decision. To decide:
 func TestObjectText_long(t *testing.T) {
 	long := strings.Repeat("x", objectWidth+1) + strings.Repeat("\nline", objectLines+4)
 	lines := strings.Split(objectText([]a2a.Part{a2a.TextPart(long)}), "\n")
-	if got, want := lines[0], "  | "+strings.Repeat("x", objectWidth)+"…"; got != want {
-		t.Errorf("the first line is %q, want %q", got, want)
-	}
+	test.Is(t, "the first line", "  | "+strings.Repeat("x", objectWidth)+"…", lines[0])
 	if got, want := lines[objectLines], "  … 5 more lines"; got != want {
 		t.Errorf("the last line is %q, want %q", got, want)
 	}

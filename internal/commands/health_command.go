@@ -70,11 +70,11 @@ func (c *healthCommand) url() (string, error) {
 		path = "/healthz"
 	}
 	if c.URL != "" {
-		u, err := url.Parse(c.URL)
-		if err != nil || !process.IsServer(c.URL) {
+		if !process.IsServer(c.URL) {
 			return "", fmt.Errorf("%q is not the URL of a process, such as http://127.0.0.1:9420", c.URL)
 		}
-		if u.Path == "" || u.Path == "/" {
+		u, _ := url.Parse(c.URL) // IsServer has
+		if len(u.Path) <= len("/") {
 			u.Path = path
 		}
 		return u.String(), nil
@@ -90,7 +90,7 @@ func (c *healthCommand) url() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%s %q is not an address, such as 127.0.0.1:9420", flag, addr)
 	}
-	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+	if host == "" || net.ParseIP(host).IsUnspecified() {
 		host = "127.0.0.1" // the process listens on all addresses of this machine
 	}
 	return "http://" + net.JoinHostPort(host, port) + path, nil

@@ -6,6 +6,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"longhaul/internal/test"
 )
 
 // A certificate that this machine does not trust leads to the address for operators.
@@ -48,9 +50,7 @@ func TestHealth_url(t *testing.T) {
 		if err != nil {
 			got = err.Error()
 		}
-		if !strings.Contains(got, tt.want) {
-			t.Errorf("%s: %s, want %s", name, got, tt.want)
-		}
+		test.Contains(t, name, tt.want, got)
 	}
 }
 

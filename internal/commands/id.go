@@ -37,6 +37,14 @@ func objectiveIDOf(id string) string {
 	return id
 }
 
+// rootOf returns the objective whose root task has an id, "" for an id of another task or agent.
+func rootOf(taskID string) string {
+	if ref, ok := opt.ParseID(taskID); ok && ref.TaskID == "" {
+		return ref.ObjectiveID
+	}
+	return ""
+}
+
 // shortID matches the begin of an id, with or without its kind.
 var shortID = regexp.MustCompile(`^(?:(?:obj-|task-|plan-)[a-z2-7]{1,26}(?:-\d*)*|[a-z2-7]{4,25})$`)
 

@@ -223,7 +223,7 @@ func (i *inbox) answerOne(ctx context.Context, ask *prompt, listed *opt.Gate) er
 		a.Seen = w.gate.ObjectDigest
 		a.Text, err = ask.decision(ctx, w.gate)
 	}
-	if err == nil && a.Text != nil && a.Text[0] == string(opt.EditAccept) {
+	if err == nil && a.word() == string(opt.EditAccept) {
 		var remove func()
 		a.File, remove, err = ask.edited(ctx, w)
 		defer remove()
@@ -231,7 +231,7 @@ func (i *inbox) answerOne(ctx context.Context, ask *prompt, listed *opt.Gate) er
 	if err == nil {
 		err = a.Run(i.process, i.remote)
 	}
-	if err == nil && (len(a.Text) == 0 || a.Text[0] != "ask") {
+	if err == nil && a.word() != string(opt.Ask) {
 		i.known[w.gate.ID] = true
 	}
 	fmt.Fprintln(i.process.Stdout)

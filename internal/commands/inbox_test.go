@@ -81,9 +81,7 @@ func (v *testTerminal) press(t *testing.T, want, keys string) {
 	t.Helper()
 	v.wait(want)
 	time.Sleep(20 * time.Millisecond) // the terminal may echo until it reads keys
-	if _, err := v.ours.WriteString(keys); err != nil {
-		t.Fatal(err)
-	}
+	test.Value(v.ours.WriteString(keys))(t)
 }
 
 func interrupts(list ...string) func(http.ResponseWriter) {
@@ -112,9 +110,7 @@ func TestInbox_decides(t *testing.T) {
 	}
 	sent := f.calls[3]
 	for _, want := range []string{`"refine"`, `"more tea"`, `"sha256:1"`, gateID} {
-		if !strings.Contains(sent, want) {
-			t.Errorf("no %s in %s", want, sent)
-		}
+		test.Contains(t, "the text", want, sent)
 	}
 }
 
@@ -174,9 +170,7 @@ func TestInbox_asks(t *testing.T) {
 		t.Error(err)
 	}
 	for _, want := range []string{`{"id":"a","answer":"black"}`, `{"id":"b","answer":true}`, `{"id":"c","answer":3}`, `{"id":"d","answer":"thirst"}`, `{"id":"e","answer":""}`, `{"id":"f","answer":["red, dark",7]}`} {
-		if !strings.Contains(f.calls[3], want) {
-			t.Errorf("no %s in %s", want, f.calls[3])
-		}
+		test.Contains(t, "the text", want, f.calls[3])
 	}
 }
 
@@ -200,9 +194,7 @@ const teaQuestions = `"openwop":{"interrupt":{"kind":"clarification","interruptI
 func TestInbox_interrupted(t *testing.T) {
 	signal := func(v *testTerminal, at string) {
 		v.wait(at)
-		if err := syscall.Kill(os.Getpid(), syscall.SIGINT); err != nil {
-			t.Error(err)
-		}
+		test.OK(t, syscall.Kill(os.Getpid(), syscall.SIGINT))
 	}
 	key := func(v *testTerminal, at string) { v.press(t, at, "\x03") }
 	for name, stop := range map[string]func(v *testTerminal){
@@ -253,8 +245,7 @@ func TestInbox_leaveOut(t *testing.T) {
 	p := &process.Process{Ctx: t.Context()}
 	i := &inbox{inboxCommand: &inboxCommand{}, process: p, remote: f.remote(p), known: map[string]bool{}}
 	for _, want := range []string{gateID, otherGateID} {
-		page, err := i.read(t.Context(), 100, "")
-		test.OK(t, err)
+		page := test.Value(i.read(t.Context(), 100, ""))(t)
 		if i.leaveOut(page); len(page.Items) != 1 || page.Items[0].ID != want || len(page.Raw) != 1 {
 			t.Errorf("%+v, want %s", page.Items, want)
 		}
@@ -304,9 +295,7 @@ func TestListedID(t *testing.T) {
 		t.Errorf("@2 shows\n%s", said)
 	}
 	for number, want := range map[string]string{"3": "@3 is not in the last list, which has @1 to @2", "0": "@0 is not", "x": "@x is not"} {
-		if _, err := listedID(r, number); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("@%s: error %v", number, err)
-		}
+		test.Fails(t, "@"+number, want, test.Err(listedID(r, number)))
 	}
 	if _, err := os.Stat(old); err == nil {
 		t.Error("an old list is kept")
@@ -353,7 +342,5 @@ func TestSend_namelessResult(t *testing.T) {
 		t.Errorf("it says\n%s", said)
 	}
 	f = newFakeAgent(t, sendEvents(events...))
-	if said := f.run(&sendCommand{Text: []string{"x"}}).stdout.String(); !strings.Contains(said, "\n[Result]\nTea\n") {
-		t.Errorf("without the objective it says\n%s", said)
-	}
+	test.Contains(t, "without the objective", "\n[Result]\nTea\n", f.run(&sendCommand{Text: []string{"x"}}).stdout.String())
 }

@@ -116,14 +116,18 @@ func (c *costsCommand) Run(p *process.Process, r *remote) error {
 		}
 		o.Since = a2a.At(time.Now().Add(-span))
 	}
+	columns := []string{"OF", "INPUT", "OUTPUT", "COST", "RAN"}
+	if c.By == "model" {
+		columns = columns[:4]
+	}
 	_, err := listing[client.Cost]{
-		json: c.JSON, limit: c.Limit, none: "No costs.", head: []string{"OF", "INPUT", "OUTPUT", "COST", "RAN"},
+		json: c.JSON, limit: c.Limit, none: "No costs.", head: columns,
 		read: func(size int, _ string) (*client.Page[client.Cost], error) {
 			o.PageSize = size
 			return r.client.Costs(p.Ctx, o)
 		},
 		row: func(k client.Cost) []string {
-			return []string{k.Of, opt.Grouped(k.InputTokens), opt.Grouped(k.OutputTokens), k.Cost, k.Time()}
+			return []string{k.Of, opt.Grouped(k.InputTokens), opt.Grouped(k.OutputTokens), k.Cost, k.Time()}[:len(columns)]
 		},
 	}.print(p.Stdout)
 	return err

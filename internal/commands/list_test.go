@@ -99,9 +99,7 @@ func TestInbox_terminal(t *testing.T) {
 	})
 	v := newTerminal(t, 84, 10)
 	p := &process.Process{Ctx: t.Context(), Stdout: v.File, Stderr: io.Discard}
-	if err := (&inboxCommand{}).Run(p, f.remote(p)); err != nil {
-		t.Error(err)
-	}
+	test.OK(t, (&inboxCommand{}).Run(p, f.remote(p)))
 	row := regexp.MustCompile(`(?m)^task-\S+:1  .*$`).FindString(v.end())
 	if !strings.HasPrefix(row, gateID+"  approval  ") || !strings.Contains(row, "Ship") || !strings.HasSuffix(row, "…") || len([]rune(row)) > 84 {
 		t.Errorf("the row is %q", row)

@@ -22,7 +22,7 @@ func shownStatus(p client.Plan) (look shown.Look, reason string) {
 	why, _ := p.Metadata.String(keys[p.Status])
 	look = shown.Stage{Status: string(p.Status), Reason: why, Paused: p.Metadata.Has(opt.KeyPaused)}.Look()
 	if why != "" && look.Word == string(p.Status) {
-		reason = " (" + why + ")"
+		reason = " (" + shown.ReasonText(why) + ")"
 	}
 	return look, reason
 }
@@ -38,5 +38,5 @@ func failureReason(t client.PlanTask) string {
 	if !ok || t.Status != opt.TaskFailed {
 		return ""
 	}
-	return " (" + why + ")"
+	return " (" + shown.ReasonText(why) + ")"
 }

@@ -224,16 +224,17 @@ func (m *menu) press(k rune) (chosen bool) {
 		return false
 	}
 	typed, size := 0, len(m.options)
-	switch {
-	case k == keyEnter && !m.unknown():
-		return true
-	case k == keyEnter:
+	switch k {
+	case keyEnter:
+		if !m.unknown() {
+			return true
+		}
 		m.missed = m.word
-	case k == keyUp:
+	case keyUp:
 		m.at = (m.at + size - 1) % size
-	case k == keyDown:
+	case keyDown:
 		m.at = (m.at + 1) % size
-	case k >= '0' && k <= '9':
+	case '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
 		digit := int(k - '0')
 		if typed = 10*m.typed + digit; typed > size {
 			typed = digit

@@ -85,6 +85,29 @@ func (c *proveCommand) Run(p *process.Process) error {
 	return nil
 }
 
+// check refuses values out of bounds, and flags that contradict each other.
+func (c *proveCommand) check() error {
+	for _, f := range []struct {
+		name           string
+		n, least, most int
+	}{{"rounds", c.Rounds, 1, maxProveRounds}, {"tasks", c.Tasks, 2, maxProveTasks}} {
+		if f.n < f.least || f.n > f.most {
+			return process.Usagef("--%s must be between %d and %d", f.name, f.least, f.most)
+		}
+	}
+	switch {
+	case c.Timeout <= 0 || c.Down < 0:
+		return process.Usagef("--timeout must be above zero, and --down not below it")
+	case c.Kill+c.Start+c.Stop == "":
+		return nil
+	case c.Run_ != "":
+		return process.Usagef("--run starts and kills the server itself: leave out --kill, --start and --stop")
+	case c.Kill == "" || c.Start == "":
+		return process.Usagef("--kill and --start belong together: prove kills the server and has to start it again")
+	}
+	return nil
+}
+
 func (c *proveCommand) config(p *process.Process) (prove.Config, error) {
 	http, err := c.httpClient()
 	if err != nil {
@@ -96,17 +119,10 @@ func (c *proveCommand) config(p *process.Process) (prove.Config, error) {
 		Message: c.Message, Ask: c.Ask, Answer: c.Answer, PushAddr: c.PushAddr, PushURL: c.PushURL, Seed: c.Seed,
 		Note: func(format string, args ...any) { fmt.Fprintf(p.Stderr, format+"\n", args...) },
 	}
+	if err := c.check(); err != nil {
+		return cfg, err
+	}
 	switch {
-	case c.Rounds < 1 || c.Rounds > maxProveRounds:
-		return cfg, process.Usagef("--rounds must be between 1 and %d", maxProveRounds)
-	case c.Tasks < 2 || c.Tasks > maxProveTasks:
-		return cfg, process.Usagef("--tasks must be between 2 and %d", maxProveTasks)
-	case c.Timeout <= 0 || c.Down < 0:
-		return cfg, process.Usagef("--timeout must be above zero, and --down not below it")
-	case c.Run_ != "" && (c.Kill != "" || c.Start != "" || c.Stop != ""):
-		return cfg, process.Usagef("--run starts and kills the server itself: leave out --kill, --start and --stop")
-	case (c.Kill == "") != (c.Start == ""), c.Stop != "" && c.Kill == "":
-		return cfg, process.Usagef("--kill and --start belong together: prove kills the server and has to start it again")
 	case c.Kill != "":
 		cfg.Server = prove.Commands{StartLine: c.Start, KillLine: c.Kill, StopLine: c.Stop}
 	case c.Run_ == "":

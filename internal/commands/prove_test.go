@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"longhaul/internal/test"
 )
 
 // A server that cannot be used is explained by what it has printed last, all of which --log keeps.
@@ -18,7 +20,5 @@ func TestProve_printed(t *testing.T) {
 			t.Errorf("%s: exit code %d: %s", args, code, &stderr)
 		}
 	}
-	if text, err := os.ReadFile(file); err != nil || string(text) != "hello\nthere\n" {
-		t.Errorf("the log has %q: %v", text, err)
-	}
+	test.Is(t, "the log", "hello\nthere\n", string(test.Value(os.ReadFile(file))(t)))
 }

@@ -40,7 +40,7 @@ func (c *rehearseCommand) Run(p *process.Process, r *remote, planning Planning) 
 	if c.Playbook == "" || c.Message == "" {
 		return process.Usagef("name a playbook and a message, such as: %s playbooks \"Release version 1.0\"", r.command("rehearse"))
 	}
-	a, err := assume.Read(c.Assume)
+	a, err := c.assumptions(p.Ctx, r.client)
 	if err != nil {
 		return err
 	}
@@ -50,19 +50,15 @@ func (c *rehearseCommand) Run(p *process.Process, r *remote, planning Planning) 
 	}
 	m := a2a.Message{MessageID: "rehearsal", Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart(c.Message)}}
 	m.Metadata = m.Metadata.WithIf(skill != "", opt.KeySkill, skill)
-	if c.Past > 0 && len(a.Quotas.Spent(opt.DefaultTenant)) == 0 {
-		if a.Used, err = usedNow(p.Ctx, r.client); err != nil {
-			return err
-		}
-	}
-	dated := !a.At.IsZero()
-	if !dated {
+	when := sinceText
+	if a.At.IsZero() {
 		a.At = time.Now().UTC()
+	} else {
+		when = func(d time.Duration) string {
+			return fmt.Sprintf("%s (%s)", sinceText(d), a.At.Add(d).Format("Mon 2 Jan 2006 15:04"))
+		}
 	}
 	report, err := rehearse.RunFrom(plan, m, a, func(planner string) ([]rehearse.PastRun, error) {
-		if c.Past <= 0 {
-			return nil, nil
-		}
 		return pastRuns(p.Ctx, r.client, planner, c.Past)
 	})
 	switch {
@@ -71,20 +67,26 @@ func (c *rehearseCommand) Run(p *process.Process, r *remote, planning Planning) 
 	case c.JSON:
 		return process.PrintJSON(p.Stdout, report)
 	}
-	printRehearsal(p.Stdout, report, func(d time.Duration) string {
-		if !dated {
-			return sinceText(d)
-		}
-		return fmt.Sprintf("%s (%s)", sinceText(d), a.At.Add(d).Format("Mon 2 Jan 2006 15:04"))
-	})
+	printRehearsal(p.Stdout, report, when)
 	if report.Failure != "" && len(report.Tasks) == 0 {
 		return &process.ExitError{Code: 1, Text: "there would be no plan"}
 	}
 	return nil
 }
 
-// pastRuns reads the latest runs of a playbook that were completed.
+// assumptions reads the file with the assumptions, and what work has used if past runs are to count.
+func (c *rehearseCommand) assumptions(ctx context.Context, agent *client.Client) (a rehearse.Assumptions, err error) {
+	if a, err = assume.Read(c.Assume); err == nil && c.Past > 0 && len(a.Quotas.Spent(opt.DefaultTenant)) == 0 {
+		a.Used, err = usedNow(ctx, agent)
+	}
+	return a, err
+}
+
+// pastRuns reads the latest n runs of a playbook that were completed.
 func pastRuns(ctx context.Context, agent *client.Client, planner string, n int) (runs []rehearse.PastRun, err error) {
+	if n <= 0 {
+		return nil, nil
+	}
 	page, err := agent.ListObjectives(ctx, client.ObjectiveOptions{Planner: planner, Status: opt.ObjectiveCompleted, PageSize: min(n, listPage), Plans: true, Tasks: true})
 	if err != nil {
 		return nil, err

@@ -44,7 +44,7 @@ Plans of playbook ship: default
 *  Ship / Approve  completed  1s      1h0m1s
 
 Approve: Ship it?
-  after 1s: the group leads, but not who requested the work.
+  after 1s: the group leads, but not who asked for the work.
   after 30m1s: remind
   after 1h0m1s: accepted by one of leads
   without an answer after 24h0m1s: expire

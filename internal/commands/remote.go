@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -90,7 +91,7 @@ func (r *remote) explain(err error) error {
 	}
 	refused, answered := errors.AsType[*client.Error](err)
 	switch {
-	case answered && refused.Reason == "" && (refused.Status == http.StatusNotFound || refused.Status == http.StatusMethodNotAllowed) && r.page.path != "":
+	case answered && hasNoPage(refused) && r.page.path != "":
 		return &process.Advised{Err: fmt.Errorf("the agent has no list of %s: only a Longhaul server has it, at %s below --url: %w", r.page.things, r.page.path, err), Code: refused.Status}
 	case errors.Is(err, syscall.ECONNREFUSED) && !r.outage.wasPrinted():
 		return &process.Advised{Err: fmt.Errorf("nothing serves at %s: %w", r.outage.url, err), Hint: r.outage.startHint, Reason: reasonUnreachable}
@@ -102,6 +103,11 @@ func (r *remote) explain(err error) error {
 		advised.Reason = reasonUnreachable
 	}
 	return advised
+}
+
+// hasNoPage reports whether a server without the path or the method of a call has refused it.
+func hasNoPage(refused *client.Error) bool {
+	return refused.Reason == "" && slices.Contains([]int{http.StatusNotFound, http.StatusMethodNotAllowed}, refused.Status)
 }
 
 // reasonUnreachable is the reason of errors of calls without an answer.
@@ -125,22 +131,36 @@ func (r *remote) connectionHint(err error) string {
 
 // refusalHint returns what to do about an answer of the agent, "" if that is not known.
 func (r *remote) refusalHint(refused *client.Error) string {
-	switch scope := refused.Info["scope"]; {
-	case refused.Status == http.StatusUnauthorized:
+	if refused.Status == http.StatusUnauthorized {
 		return "Give a valid key or token with LONGHAUL_TOKEN or --token; the command keys create makes one"
-	case refused.Status == http.StatusBadRequest && refused.Code == 0 && refused.Reason == "" && strings.HasPrefix(r.outage.url, "http:"):
-		return "A server with TLS answers so: try https instead of http in --url or LONGHAUL_URL"
-	case (refused.Status == http.StatusNotFound || refused.Status == http.StatusMethodNotAllowed) && refused.Code == 0 && refused.Reason == "":
-		return "The card of an agent has the URLs of its interfaces. To see them: " + r.command("card")
-	case refused.Reason == "TASK_NOT_FOUND", refused.Reason == "OBJECTIVE_NOT_FOUND":
+	}
+	switch refused.Reason {
+	case "":
+		return r.statusHint(refused)
+	case "TASK_NOT_FOUND", "OBJECTIVE_NOT_FOUND":
 		return "The id may be wrong, or the work was removed. To list what there is: " + r.command("list")
-	case refused.Reason == "SCHEDULE_EXISTS":
+	case "SCHEDULE_EXISTS":
 		return "Choose another id, or change that schedule: " + r.command("schedule change")
-	case refused.Reason == "SCHEDULE_NOT_FOUND":
+	case "SCHEDULE_NOT_FOUND":
 		return "To list the schedules: " + r.command("schedule list")
-	case refused.Reason == "PERMISSION_DENIED" && scope != "":
-		return fmt.Sprintf("A key has the scopes that it was made with. To make one, where the server runs: %s keys create NAME --scopes %s, and what else it needs",
-			r.process.Command, strings.Fields(scope)[0])
+	case "PERMISSION_DENIED":
+		if scope := refused.Info["scope"]; scope != "" {
+			return fmt.Sprintf("A key has the scopes that it was made with. To make one, where the server runs: %s keys create NAME --scopes %s, and what else it needs",
+				r.process.Command, strings.Fields(scope)[0])
+		}
+	}
+	return ""
+}
+
+// statusHint is refusalHint for an answer without a reason: by its HTTP status, unless it is one of A2A.
+func (r *remote) statusHint(refused *client.Error) string {
+	switch {
+	case refused.Code != 0:
+		return ""
+	case refused.Status == http.StatusBadRequest && strings.HasPrefix(r.outage.url, "http:"):
+		return "A server with TLS answers so: try https instead of http in --url or LONGHAUL_URL"
+	case hasNoPage(refused):
+		return "The card of an agent has the URLs of its interfaces. To see them: " + r.command("card")
 	}
 	return ""
 }

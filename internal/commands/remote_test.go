@@ -20,8 +20,7 @@ import (
 
 // The port of gRPC or of Temporal ends a command at once, which says which port it wants.
 func TestRun_otherProtocol(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	test.OK(t, err)
+	l := test.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer l.Close()
 	go func() {
 		for {
@@ -84,8 +83,7 @@ func TestCredentials_http(t *testing.T) {
 		test.OK(t, os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600))
 		return path
 	}
-	private, err := x509.MarshalPKCS8PrivateKey(srv.TLS.Certificates[0].PrivateKey)
-	test.OK(t, err)
+	private := test.Value(x509.MarshalPKCS8PrivateKey(srv.TLS.Certificates[0].PrivateKey))(t)
 	cert, key := write("cert.pem", "CERTIFICATE", srv.Certificate().Raw), write("key.pem", "PRIVATE KEY", private)
 	for _, tc := range []struct {
 		name     string
@@ -96,8 +94,7 @@ func TestCredentials_http(t *testing.T) {
 		{"authority", credentials{CA: cert}, http.StatusUnauthorized},
 		{"authority and certificate", credentials{CA: cert, Cert: cert, CertKey: key}, http.StatusOK},
 	} {
-		c, err := tc.settings.httpClient()
-		test.OK(t, err)
+		c := test.Value(tc.settings.httpClient())(t)
 		got := 0
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, srv.URL, nil)
 		r.RequestURI = ""
@@ -113,8 +110,6 @@ func TestCredentials_http(t *testing.T) {
 		"it has no certificate":      {CA: key},
 		"read --cert and --cert-key": {Cert: cert},
 	} {
-		if _, err := s.httpClient(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q", err, want)
-		}
+		test.Fails(t, "the call", want, test.Err(s.httpClient()))
 	}
 }

@@ -386,9 +386,7 @@ func (c *scheduleBackfillCommand) Run(p *process.Process, r *remote) error {
 	if err != nil {
 		return err
 	}
-	if until == nil {
-		until = new(a2a.At(time.Now()))
-	}
+	until = cmp.Or(until, new(a2a.At(time.Now())))
 	x, err := bySchedule(p.Ctx, r, &c.ID, func(id string) (*client.Schedule, error) { return r.client.Schedule(p.Ctx, id) })
 	if err != nil {
 		return err

@@ -109,7 +109,7 @@ func (c *sendCommand) parts(text string) (parts []a2a.Part, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("read the file to send: %w", err)
 		}
-		parts = append(parts, a2a.Part{Raw: raw, Filename: filepath.Base(path), MediaType: mediaType(path)})
+		parts = append(parts, a2a.Part{Raw: raw, Filename: filepath.Base(path), MediaType: cmp.Or(mime.TypeByExtension(filepath.Ext(path)), "application/octet-stream")})
 	}
 	if len(parts) == 0 {
 		return nil, process.Usagef("say what to send: a text, --data or --file")
@@ -154,12 +154,4 @@ func (c *sendCommand) text(in io.Reader) (string, error) {
 		return "", process.Usagef("standard input is empty: say what to send")
 	}
 	return strings.TrimRight(string(raw), "\r\n"), nil
-}
-
-// mediaType returns the media type of a file, going by its name.
-func mediaType(path string) string {
-	if t := mime.TypeByExtension(filepath.Ext(path)); t != "" {
-		return t
-	}
-	return "application/octet-stream"
 }

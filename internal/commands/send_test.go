@@ -57,9 +57,7 @@ func TestSend_noWait(t *testing.T) {
 	}
 	f = newFakeAgent(t, sendResult(`{"message":{"messageId":"m","role":"ROLE_AGENT","parts":[{"text":"4"}]}}`))
 	f.want(f.run(&sendCommand{Text: []string{"2+2"}, NoWait: true, Criteria: "In French"}), 0, "4\n")
-	if !strings.Contains(f.calls[0], `"longhaul/v1/accept":{"criteria":"In French"}`) {
-		t.Errorf("called %s", f.calls[0])
-	}
+	test.Contains(t, "the text", `"longhaul/v1/accept":{"criteria":"In French"}`, f.calls[0])
 }
 
 // When the task waits, the command ends, and says how to answer.
@@ -179,8 +177,7 @@ func TestPrinter_color(t *testing.T) {
 	p := &printer{color: true}
 	test.Is(t, "painted", "\x1b[31mx\x1b[0m", p.paint("failed", "x"))
 	test.Is(t, "painted", "x", p.paint("unknown", "x"))
-	file, err := os.Create(filepath.Join(t.TempDir(), "out"))
-	test.OK(t, err)
+	file := test.Value(os.Create(filepath.Join(t.TempDir(), "out")))(t)
 	defer func() { _ = file.Close() }()
 	if _, _, ok := process.TerminalOf(file); ok {
 		t.Error("a file is a terminal")
@@ -188,13 +185,9 @@ func TestPrinter_color(t *testing.T) {
 }
 
 func TestRemoteSettings_command(t *testing.T) {
-	if got, want := (&remote{process: &process.Process{}, settings: remoteSettings{URL: process.AgentURL}}).command("get"), "longhaul get"; got != want {
-		t.Errorf("command %q for the default, want %q", got, want)
-	}
+	test.Is(t, "the command for the default", "longhaul get", (&remote{process: &process.Process{}, settings: remoteSettings{URL: process.AgentURL}}).command("get"))
 	s := &remote{process: &process.Process{Command: "poems"}, settings: remoteSettings{URL: "https://agent.example.com", credentials: credentials{Token: "secret", CA: "ca.pem", Cert: "c.pem", CertKey: "k.pem"}}}
-	if got, want := s.command("get"), "poems get --url https://agent.example.com --ca ca.pem --cert c.pem --cert-key k.pem"; got != want {
-		t.Errorf("command %q, want %q", got, want)
-	}
+	test.Is(t, "the command", "poems get --url https://agent.example.com --ca ca.pem --cert c.pem --cert-key k.pem", s.command("get"))
 }
 
 // Commas, equals signs and semicolons in arguments are kept.
@@ -214,9 +207,7 @@ func TestRun_separators(t *testing.T) {
 		0: `"parts":[{"text":"one, two"},{"data":{"a":1,"b":"x;y=z"}}],"metadata":{"urn:longhaul:budget:v1":{"calls":3,"cost":0.5,"onExceeded":"fail","questions":0,"time":120,"tokens":20000}}`,
 		2: `"answers":[{"id":"q1","answer":"a=b,c;d"},{"id":"q2","answer":"e"}]`,
 	} {
-		if !strings.Contains(f.calls[i], want) {
-			t.Errorf("called %s, want %s in it", f.calls[i], want)
-		}
+		test.Contains(t, "the text", want, f.calls[i])
 	}
 }
 
@@ -228,8 +219,7 @@ func TestSendCommand_text(t *testing.T) {
 		{"\xff\xfe", "", "send it as a file"},
 	} {
 		path := test.File(t, "in", tt.in)
-		in, err := os.Open(path)
-		test.OK(t, err)
+		in := test.Value(os.Open(path))(t)
 		defer in.Close()
 		got, err := (&sendCommand{Text: []string{"-"}}).text(in)
 		if got != tt.want || (tt.err == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), tt.err) {

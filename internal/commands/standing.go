@@ -11,6 +11,7 @@ import (
 	"longhaul/client"
 	"longhaul/internal/process"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // standingCommand is "longhaul standing".
@@ -220,15 +221,7 @@ func printAbsence(p *process.Process, a *client.Absence, err error) error {
 }
 
 func absenceState(a client.Absence) string {
-	switch {
-	case a.Active:
-		return "now"
-	case !a.EndedAt.IsZero():
-		return "ended by " + a.EndedBy
-	case time.Now().Before(a.From.Time()):
-		return "later"
-	}
-	return "over"
+	return shown.AbsenceText(a.Absence, a.Active, a2a.At(time.Now()))
 }
 
 // absenceListCommand is "longhaul absence list".

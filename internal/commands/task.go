@@ -129,12 +129,12 @@ const shownDecisions = 20
 // closedBelow returns the metadata of the tasks below the root task t at which gates were closed, in
 // the order of the decisions. It ignores errors: t has the latest one, too.
 func closedBelow(ctx context.Context, agent *client.Client, t *a2a.Task) (closed []a2a.Metadata) {
-	ref, ok := opt.ParseID(t.ID)
+	objectiveID := rootOf(t.ID)
 	latest, some := client.Decided(t.Metadata)
-	if !ok || ref.TaskID != "" || !some {
+	if objectiveID == "" || !some {
 		return nil
 	}
-	page, err := agent.Decisions(ctx, ref.ObjectiveID, client.DecisionOptions{PageSize: listPage})
+	page, err := agent.Decisions(ctx, objectiveID, client.DecisionOptions{PageSize: listPage})
 	var ids []string
 	for _, d := range pageItems(page, err) {
 		if d.Closed && d.TaskID != t.ID && d.GateID != latest.GateID && !slices.Contains(ids, d.TaskID) {

@@ -258,9 +258,7 @@ func TestLive_done(t *testing.T) {
 	terminal.wait("working  page 1")
 	l.progress(objectiveOf(t, wireSteps("working", "working", "pending", "pending", "pending")))
 	says("Writing, task 1 of 1: page 2")
-	if got, want := terminal.end(), "[███████████████████████░░░░░░░] 0 of 3 tasks, 75% Writing, task 1 of 1: page 2"; !strings.Contains(got, want) {
-		t.Errorf("the screen has no %q:\n%s", want, got)
-	}
+	test.Contains(t, "the screen", "[███████████████████████░░░░░░░] 0 of 3 tasks, 75% Writing, task 1 of 1: page 2", terminal.end())
 }
 
 func TestDisplay_plain(t *testing.T) {

@@ -110,11 +110,16 @@ func (w *taskWatcher) run(ctx context.Context, stream func(context.Context) even
 			case a.err != nil:
 				return w.state, a.err
 			}
-			if w.show(ctx, a.event); w.untilWaiting && w.waiting || !w.askAtOnce && w.state == a2a.AuthRequired {
+			if w.show(ctx, a.event); w.leaves() {
 				return w.state, nil
 			}
 		}
 	}
+}
+
+// leaves reports whether the stream is left before its end.
+func (w *taskWatcher) leaves() bool {
+	return w.untilWaiting && w.waiting || !w.askAtOnce && w.state == a2a.AuthRequired
 }
 
 // arrivalsOf reads a stream in a goroutine until it or ctx ends.
@@ -141,17 +146,18 @@ func (w *taskWatcher) show(ctx context.Context, e client.Event) {
 	}
 	if o, ok := client.ObjectiveOf(e.Metadata()); ok {
 		w.objectiveID, w.objective = o.ID, o
-	} else if ref, ok := opt.ParseID(w.taskID); ok && ref.TaskID == "" {
-		w.objectiveID = ref.ObjectiveID
+	} else {
+		w.objectiveID = cmp.Or(rootOf(w.taskID), w.objectiveID)
 	}
 	// Changes of the plans are shown before the change of the task that they
 	// caused.
-	begins := e.Artifact != nil && e.Artifact.Artifact.ArtifactID != w.artifactID
-	if e.Status != nil || begins {
-		w.progress(ctx)
-	}
+	changed := e.Status != nil
 	if e.Artifact != nil {
-		w.artifactID = e.Artifact.Artifact.ArtifactID
+		id := e.Artifact.Artifact.ArtifactID
+		changed, w.artifactID = changed || id != w.artifactID, id
+	}
+	if changed {
+		w.progress(ctx)
 	}
 	w.display.event(e)
 	if s, ok := e.TaskStatus(); ok {

@@ -653,9 +653,7 @@ func TestGetCommand_retried(t *testing.T) {
 	var out strings.Builder
 	f := newFakeAgent(t, sendResult(task(rootID)), sendResult(task(rootID+"~2")), sendResult(task(rootID+"~3")), unknown)
 	run(t.Context(), []string{"get", "--url", f.URL, rootID}, &out, io.Discard)
-	if want := "\nThe objective was retried. Its latest attempt:\n\n  longhaul get --url " + f.URL + " " + rootID + "~3\n"; !strings.Contains(out.String(), want) {
-		t.Errorf("got\n%s\nwant in it\n%s", out.String(), want)
-	}
+	test.Contains(t, "the text", "\nThe objective was retried. Its latest attempt:\n\n  longhaul get --url "+f.URL+" "+rootID+"~3\n", out.String())
 	out.Reset()
 	f = newFakeAgent(t, sendResult(task(rootID+"~3")), unknown)
 	run(t.Context(), []string{"get", "--url", f.URL, rootID + "~3"}, &out, io.Discard)

@@ -181,9 +181,7 @@ func TestClient_Do_dialsTheCheckedAddress(t *testing.T) {
 	t.Parallel()
 	site := newSite(t)
 	c := site.client(t, egress.Config{Resolver: names})
-	if got, want := site.get(t, c, "https://public.example.com/push"), "HTTP/2.0 public.example.com public.example.com"; got != want {
-		t.Errorf("answer = %q, want %q", got, want)
-	}
+	test.Is(t, "the answer", "HTTP/2.0 public.example.com public.example.com", site.get(t, c, "https://public.example.com/push"))
 	if got, want := site.dialed.Load(), "93.184.215.14:443"; got != want {
 		t.Errorf("dialed %v, want %v", got, want)
 	}
@@ -195,13 +193,9 @@ func TestClient_Do_refusesReboundName(t *testing.T) {
 	site := newSite(t)
 	rebinding := &rebinding{answers: []string{"93.184.215.14", "127.0.0.1"}}
 	c := site.client(t, egress.Config{Resolver: rebinding})
-	if err := c.Check(t.Context(), "https://public.example.com/"); err != nil {
-		t.Fatalf("Check: %v", err)
-	}
+	test.OK(t, c.Check(t.Context(), "https://public.example.com/"))
 	_, err := c.Do(t.Context(), get(t, "https://public.example.com/"))
-	if got, want := egress.Class(err), egress.ClassDenied; got != want {
-		t.Errorf("class of %v = %q, want %q", err, got, want)
-	}
+	test.Is(t, "the class of the error", egress.ClassDenied, egress.Class(err))
 	test.Is(t, "connections were made", 0, site.dials.Load())
 }
 
@@ -227,12 +221,9 @@ func TestClient_Do_followsNoRedirect(t *testing.T) {
 		http.Redirect(w, r, local.server.URL, http.StatusFound)
 	}
 	c := site.client(t, egress.Config{Resolver: names})
-	answer, err := c.Do(t.Context(), get(t, "https://public.example.com/"))
-	test.OK(t, err)
+	answer := test.Value(c.Do(t.Context(), get(t, "https://public.example.com/")))(t)
 	_ = answer.Body.Close()
-	if got, want := answer.StatusCode, http.StatusFound; got != want {
-		t.Errorf("status = %d, want %d", got, want)
-	}
+	test.Is(t, "the status", http.StatusFound, answer.StatusCode)
 	test.Is(t, "the target of the redirect requests", 0, local.requests.Load())
 }
 
@@ -259,8 +250,7 @@ func TestClient_Do_limits(t *testing.T) {
 		site := newSite(t)
 		site.answer = func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, strings.Repeat("x", tt.size)) }
 		c := site.client(t, egress.Config{Resolver: names, MaxAnswer: 100})
-		answer, err := c.Do(t.Context(), get(t, "https://public.example.com/"))
-		test.OK(t, err)
+		answer := test.Value(c.Do(t.Context(), get(t, "https://public.example.com/")))(t)
 		got, err := io.ReadAll(answer.Body)
 		_ = answer.Body.Close()
 		if !errors.Is(err, tt.want) || len(got) != min(tt.size, 100) {
@@ -287,9 +277,7 @@ func TestClient_Do_limitsTime(t *testing.T) {
 	site.answer = func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 	c := site.client(t, egress.Config{Resolver: names, Timeout: 50 * time.Millisecond})
 	_, err := c.Do(t.Context(), get(t, "https://public.example.com/"))
-	if got, want := egress.Class(err), egress.ClassTimeout; got != want {
-		t.Errorf("class of %v = %q, want %q", err, got, want)
-	}
+	test.Is(t, "the class of the error", egress.ClassTimeout, egress.Class(err))
 }
 
 func TestClass(t *testing.T) {
@@ -431,33 +419,28 @@ func (s *site) client(t *testing.T, cfg egress.Config) *egress.Client {
 		cfg.Roots = x509.NewCertPool()
 		cfg.Roots.AddCert(s.server.Certificate())
 	}
-	c, err := egress.New(cfg)
-	test.OK(t, err)
+	c := test.Value(egress.New(cfg))(t)
 	t.Cleanup(c.Close)
 	return c
 }
 
 func (s *site) get(t *testing.T, c *egress.Client, url string) string {
 	t.Helper()
-	answer, err := c.Do(t.Context(), get(t, url))
-	test.OK(t, err)
+	answer := test.Value(c.Do(t.Context(), get(t, url)))(t)
 	defer answer.Body.Close()
-	body, err := io.ReadAll(answer.Body)
-	test.OK(t, err)
+	body := test.Value(io.ReadAll(answer.Body))(t)
 	return string(body)
 }
 
 func get(t *testing.T, url string) *http.Request {
 	t.Helper()
-	r, err := http.NewRequest(http.MethodGet, url, nil)
-	test.OK(t, err)
+	r := test.Value(http.NewRequest(http.MethodGet, url, nil))(t)
 	return r
 }
 
 func closedPort(t *testing.T) string {
 	t.Helper()
-	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return nil, nil }})
-	test.OK(t, err)
+	l := test.Value(tls.Listen("tcp", "127.0.0.1:0", &tls.Config{GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return nil, nil }}))(t)
 	defer l.Close()
 	return l.Addr().String()
 }
@@ -487,8 +470,7 @@ func (r *rebinding) LookupNetIP(context.Context, string, string) ([]netip.Addr, 
 
 // CheckURL does not look up names; Private says which refusals AllowPrivate would undo.
 func TestClient_CheckURL(t *testing.T) {
-	c, err := egress.New(egress.Config{Deny: []string{"denied.example.com", "10.1.0.0/16"}})
-	test.OK(t, err)
+	c := test.Value(egress.New(egress.Config{Deny: []string{"denied.example.com", "10.1.0.0/16"}}))(t)
 	defer c.Close()
 	for _, tt := range []struct {
 		url, rule string

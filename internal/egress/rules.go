@@ -57,7 +57,7 @@ func newHosts(texts []string) (h hosts, err error) {
 		host, below := strings.CutPrefix(text, "*")
 		t, denied := newTarget(strings.TrimPrefix(host, "."))
 		switch {
-		case denied != nil || below && !strings.HasPrefix(host, ".") || below && t.name == "" || strings.ContainsAny(t.name, "/*: "):
+		case denied != nil || below && (!strings.HasPrefix(host, ".") || t.name == "") || strings.ContainsAny(t.name, "/*: "):
 			return hosts{}, fmt.Errorf("%q is not a host, *.domain, address or prefix", text)
 		case t.name == "":
 			addr := t.addr.Unmap()

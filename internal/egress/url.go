@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -75,11 +76,11 @@ func newTarget(host string) (target, *Denied) {
 		}
 	}
 	name = strings.ToLower(strings.TrimSuffix(name, "."))
-	last := name[strings.LastIndexByte(name, '.')+1:]
+	labels := strings.Split(name, ".")
 	switch {
-	case last == "" || strings.HasPrefix(name, ".") || strings.Contains(name, ".."):
+	case slices.Contains(labels, ""):
 		return target{}, &Denied{Rule: RuleForm, Detail: "host " + strconv.Quote(host)}
-	case !numericPart.MatchString(last):
+	case !numericPart.MatchString(labels[len(labels)-1]):
 		return target{name: name}, nil
 	}
 	// A name that ends in a number must be an address. Resolvers also read forms such
@@ -100,7 +101,7 @@ func (r rules) checkURL(u *url.URL) (target, *Denied) {
 		return target{}, &Denied{Rule: RuleUser, Detail: "host " + strconv.Quote(u.Hostname())}
 	case u.Opaque != "" || u.Hostname() == "":
 		return target{}, &Denied{Rule: RuleForm, Detail: "no host"}
-	case u.Fragment != "" || u.RawFragment != "":
+	case u.EscapedFragment() != "":
 		return target{}, &Denied{Rule: RuleFragment, Detail: "host " + strconv.Quote(u.Hostname())}
 	}
 	if err := checkPort(u); err != nil {

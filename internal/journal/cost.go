@@ -23,7 +23,8 @@ var costColumns = map[shown.CostBy]string{shown.ByTenant: "tenant", shown.ByCont
 // A costReader is the part of a Journal that adds costs up.
 type costReader struct{ db *db.Engine }
 
-// Costs returns the costs of contexts, models or tenants, the highest first: of a tenant, or of all. Objectives
+// Costs returns the costs of contexts, models or tenants, the highest first: of a tenant, or of all. Models have tokens
+// and costs, and no time. Objectives
 // that were removed cost nothing more.
 func (j costReader) Costs(ctx context.Context, tenant string, s shown.CostSearch) ([]shown.Cost, error) {
 	column, ok := costColumns[s.By]
@@ -34,6 +35,9 @@ func (j costReader) Costs(ctx context.Context, tenant string, s shown.CostSearch
 	if s.All {
 		whose = "CAST($1 AS TEXT) IS NOT NULL"
 	}
+	if s.By == shown.ByModel {
+		whose += " AND (input_tokens <> 0 OR output_tokens <> 0 OR cost <> 0)"
+	}
 	if s.Until.IsZero() {
 		until = 1 << 62
 	}
@@ -41,7 +45,11 @@ func (j costReader) Costs(ctx context.Context, tenant string, s shown.CostSearch
 		return db.All(c, "SELECT "+column+", "+sums+` FROM costs WHERE `+whose+` AND at >= $2 AND at < $3
 			GROUP BY 1 ORDER BY SUM(cost) DESC, SUM(input_tokens + output_tokens) DESC, 1`+db.LimitParam(4),
 			db.Args{tenant, s.Since.Millis(), until, s.Limit}, func(row db.Scanner) (k shown.Cost, err error) {
-				return k, scanSums(row, &k.Usage, &k.Of)
+				err = scanSums(row, &k.Usage, &k.Of)
+				if s.By == shown.ByModel { // its tasks have run without it, too
+					k.Usage.Ran = 0
+				}
+				return k, err
 			})
 	})
 }

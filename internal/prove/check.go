@@ -121,9 +121,6 @@ func (r *run) checkList(ctx context.Context, c *column, known []*sentTask) {
 	began := time.Now()
 	tasks, err := r.listAll(ctx)
 	ids := map[string]witness.Found{} // of tasks, by their messages
-	for _, s := range known {
-		ids[s.message.id] = nil
-	}
 	last := time.Time{}
 	for _, t := range tasks {
 		for _, s := range known {
@@ -226,20 +223,8 @@ func (r *run) checkPushes(ctx context.Context, c *column, known []*sentTask) {
 		c.skip("pushes", r.pushes)
 		return
 	}
-	var open []*sentTask
-	for _, s := range known {
-		if s.message.push != "" && s.snapshot().final != "" {
-			open = append(open, s)
-		}
-	}
-	missing := func() (n int) {
-		for _, s := range open {
-			if !r.webhook.received(s) {
-				n++
-			}
-		}
-		return n
-	}
+	open := slices.DeleteFunc(slices.Clone(known), func(s *sentTask) bool { return s.message.push == "" || s.snapshot().final == "" })
+	missing := func() int { return len(slices.DeleteFunc(slices.Clone(open), r.webhook.received)) }
 	within := r.Timeout
 	if c.Name == calmName {
 		within = min(within, firstPushWait)

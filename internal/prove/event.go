@@ -126,18 +126,16 @@ func readEvent(raw json.RawMessage) (e event, err error) {
 	switch {
 	case w.Kind == "message":
 	case w.Kind == "status-update":
-		e.status = &statusUpdate{}
-		err = json.Unmarshal(raw, e.status)
+		err = json.Unmarshal(raw, &e.status)
 	case w.Kind == "artifact-update":
-		e.artifact = &artifactUpdate{}
-		err = json.Unmarshal(raw, e.artifact)
+		err = json.Unmarshal(raw, &e.artifact)
 	case w.Kind == "task" || w.ID != "":
-		e.task = &task{}
-		err = json.Unmarshal(raw, e.task)
-	case w.Task != nil || w.Status != nil || w.Artifact != nil || w.Message != nil:
-		e.task, e.status, e.artifact = w.Task, w.Status, w.Artifact
+		err = json.Unmarshal(raw, &e.task)
 	default:
-		err = errors.New("it is no task, message or update")
+		e = event{task: w.Task, status: w.Status, artifact: w.Artifact}
+		if e == (event{}) && w.Message == nil {
+			err = errors.New("it is no task, message or update")
+		}
 	}
 	return e, err
 }

@@ -1,6 +1,7 @@
 package prove
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -162,7 +163,7 @@ func (r *run) serverEnds(end func(context.Context) error) func(context.Context, 
 		for _, s := range before {
 			if t, err := r.client.get(ctx, s.taskID()); err == nil {
 				s.noteState(t)
-				s.markState(t)
+				s.update(func(s *sentTask) { s.markedState = stateAt(t) })
 			}
 		}
 		var rush sync.WaitGroup
@@ -242,9 +243,7 @@ func (r *run) finishTask(ctx context.Context, s *sentTask) {
 		t, err := r.client.get(ctx, s.taskID())
 		switch {
 		case hasCode(err, codeNotFound):
-			if missing.IsZero() {
-				missing = time.Now()
-			}
+			missing = cmp.Or(missing, time.Now())
 			gone := time.Since(missing) > unknownFor
 			s.update(func(s *sentTask) { s.gone = gone })
 			return gone

@@ -207,7 +207,7 @@ func (r *run) newSent(kind taskKind) *sentTask {
 	}
 	s := &sentTask{kind: kind, saw: r.saw, message: message{id: token, text: withToken(pattern, token)}}
 	if r.pushes == "" {
-		s.message.push = r.webhook.urlFor(token)
+		s.message.push = r.webhook.base + "/" + url.PathEscape(token)
 	}
 	if kind == streamed {
 		s.follower = newFollower()

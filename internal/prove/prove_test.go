@@ -91,9 +91,7 @@ func checkForms(t *testing.T, card *prove.Scorecard) {
 	var text, picture bytes.Buffer
 	test.OK(t, errors.Join(card.WriteText(&text), card.WritePicture(&picture)))
 	for _, f := range card.Findings[:min(1, len(card.Findings))] {
-		if !strings.Contains(text.String(), f.Seen) {
-			t.Errorf("the text does not say %q:\n%s", f.Seen, text.String())
-		}
+		test.Contains(t, "the text", f.Seen, text.String())
 	}
 	judged := slices.ContainsFunc(card.Findings, func(f prove.Finding) bool {
 		return slices.Contains([]string{"accepted", "kept", "once"}, f.Check) && f.Kind != prove.OutOfOrder
@@ -102,9 +100,7 @@ func checkForms(t *testing.T, card *prove.Scorecard) {
 		t.Errorf("the picture of the first anomaly is %q", card.Anomaly)
 	}
 	for line := range strings.Lines(card.Anomaly) {
-		if !strings.Contains(text.String(), line) {
-			t.Errorf("the text has no line %q:\n%s", line, text.String())
-		}
+		test.Contains(t, "the text", line, text.String())
 	}
 	if strings.Contains(picture.String(), "is broken") != (card.Anomaly != "") {
 		t.Errorf("the picture has not the anomaly\n%s", card.Anomaly)
@@ -114,9 +110,7 @@ func checkForms(t *testing.T, card *prove.Scorecard) {
 	}
 	for d := xml.NewDecoder(&picture); ; {
 		if _, err := d.Token(); err != nil {
-			if !errors.Is(err, io.EOF) {
-				t.Errorf("the picture is no XML: %v", err)
-			}
+			test.Error(t, "the end of the picture", io.EOF, err)
 			return
 		}
 	}
@@ -136,16 +130,12 @@ func TestRun_refuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cfg := config(f)
 			tt.change(&cfg)
-			if _, err := prove.Run(t.Context(), cfg); err == nil || !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("error %v, want %q", err, tt.want)
-			}
+			test.Fails(t, "the call", tt.want, test.Err(prove.Run(t.Context(), cfg)))
 			if err := f.Kill(t.Context()); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	test.OK(t, f.Start(t.Context()))
-	if _, err := prove.Run(t.Context(), config(f)); err == nil || !strings.Contains(err.Error(), "stop it first") {
-		t.Errorf("a server runs already: error %v", err)
-	}
+	test.Fails(t, "a server runs already", "stop it first", test.Err(prove.Run(t.Context(), config(f))))
 }

@@ -121,11 +121,6 @@ func stateAt(t *task) string {
 	return fmt.Sprint(t.Status.State, t.Status.At, len(t.Artifacts), len(t.History), length)
 }
 
-// markState begins to look for a change after t.
-func (s *sentTask) markState(t *task) {
-	s.update(func(s *sentTask) { s.markedState = stateAt(t) })
-}
-
 func (s *sentTask) snapshot() sentState {
 	s.mu.Lock()
 	defer s.mu.Unlock()

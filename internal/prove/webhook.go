@@ -1,13 +1,13 @@
 package prove
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -30,9 +30,7 @@ func listenWebhook(addr, public string) (*webhook, error) {
 		return nil, fmt.Errorf("listen for push notifications: %w", err)
 	}
 	h := &webhook{base: strings.TrimSuffix(public, "/"), ended: make(chan error, 1), states: map[string][]status{}}
-	if h.base == "" {
-		h.base = "http://" + listener.Addr().String()
-	}
+	h.base = cmp.Or(h.base, "http://"+listener.Addr().String())
 	h.server = &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second}
 	go func() { h.ended <- h.server.Serve(listener) }()
 	return h, nil
@@ -45,9 +43,6 @@ func (h *webhook) close() {
 	_ = h.server.Shutdown(ctx)
 	<-h.ended
 }
-
-// urlFor returns the URL for one task.
-func (h *webhook) urlFor(token string) string { return h.base + "/" + url.PathEscape(token) }
 
 // ServeHTTP implements [http.Handler].
 func (h *webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -2,6 +2,7 @@ package prove
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -57,42 +58,43 @@ func hasCode(err error, code int) bool {
 
 // An agentCard is the part of a card of either version that prove reads.
 type agentCard struct {
-	Name            string `json:"name"`
-	Version         string `json:"version"`
-	ProtocolVersion string `json:"protocolVersion"` // of 0.3
-	URL             string `json:"url"`             // of 0.3
-	Transport       string `json:"preferredTransport"`
-	Interfaces      []struct {
-		URL     string `json:"url"`
-		Binding string `json:"protocolBinding"`
-		Version string `json:"protocolVersion"`
-	} `json:"supportedInterfaces"`
-	Capabilities struct {
+	Name            string           `json:"name"`
+	Version         string           `json:"version"`
+	ProtocolVersion string           `json:"protocolVersion"` // of 0.3
+	URL             string           `json:"url"`             // of 0.3
+	Transport       string           `json:"preferredTransport"`
+	Interfaces      []agentInterface `json:"supportedInterfaces"`
+	Capabilities    struct {
 		Streaming bool `json:"streaming"`
 		Push      bool `json:"pushNotifications"`
 	} `json:"capabilities"`
 }
 
+type agentInterface struct {
+	URL     string `json:"url"`
+	Binding string `json:"protocolBinding"`
+	Version string `json:"protocolVersion"`
+}
+
+// serves reports whether i serves JSON-RPC in a version.
+func (i agentInterface) serves(version string) bool {
+	return i.Binding == "JSONRPC" && (i.Version == version || version == v03 && strings.HasPrefix(i.Version, v03))
+}
+
 // endpoint returns the version and the path at which the agent serves JSON-RPC. want is
 // a version, "" for the newest.
 func (c agentCard) endpoint(want string) (version, at string, err error) {
-	for _, i := range c.Interfaces {
-		if i.Binding == "JSONRPC" && i.Version == v10 && want != v03 {
-			return v10, i.URL, nil
+	all := slices.Clone(c.Interfaces)
+	if c.URL != "" {
+		all = append(all, agentInterface{c.URL, cmp.Or(c.Transport, "JSONRPC"), v03})
+	}
+	for _, version := range []string{v10, v03} {
+		i := slices.IndexFunc(all, func(i agentInterface) bool { return i.serves(version) })
+		if i >= 0 && version == cmp.Or(want, version) {
+			return version, all[i].URL, nil
 		}
 	}
-	for _, i := range c.Interfaces {
-		if i.Binding == "JSONRPC" && strings.HasPrefix(i.Version, v03) && want != v10 {
-			return v03, i.URL, nil
-		}
-	}
-	if c.URL != "" && want != v10 && (c.Transport == "" || c.Transport == "JSONRPC") {
-		return v03, c.URL, nil
-	}
-	if want == "" {
-		want = "0.3 or 1.0"
-	}
-	return "", "", fmt.Errorf("the card of %q has no JSON-RPC interface for A2A %s", c.Name, want)
+	return "", "", fmt.Errorf("the card of %q has no JSON-RPC interface for A2A %s", c.Name, cmp.Or(want, "0.3 or 1.0"))
 }
 
 // A wire calls one server. It is safe for concurrent use.

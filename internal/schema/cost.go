@@ -1,12 +1,15 @@
 package schema
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -58,28 +61,33 @@ func measure(v any, depth int, refs *int) error {
 	if depth > maxDepth {
 		return fmt.Errorf("it is nested more than %d levels deep", maxDepth)
 	}
+	var inside []any
 	switch v := v.(type) {
 	case json.Number:
-		_, exponent, _ := strings.Cut(strings.ToLower(v.String()), "e")
-		n, err := strconv.Atoi(exponent)
-		if len(v) > maxNumber || exponent != "" && (err != nil || n > maxNumber || n < -maxNumber) {
-			return fmt.Errorf("the number %.20s… is too long or too large", v)
-		}
+		return checkNumber(v.String())
 	case map[string]any:
-		for name, item := range v {
+		for name := range v {
 			if strings.HasPrefix(name, "$") && strings.HasSuffix(strings.ToLower(name), "ref") {
 				*refs++
 			}
-			if err := measure(item, depth+1, refs); err != nil {
-				return err
-			}
 		}
+		inside = slices.Collect(maps.Values(v))
 	case []any:
-		for _, item := range v {
-			if err := measure(item, depth+1, refs); err != nil {
-				return err
-			}
+		inside = v
+	}
+	for _, item := range inside {
+		if err := measure(item, depth+1, refs); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+func checkNumber(number string) error {
+	_, exponent, _ := strings.Cut(strings.ToLower(number), "e")
+	n, err := strconv.Atoi(cmp.Or(exponent, "0"))
+	if len(number) > maxNumber || err != nil || n > maxNumber || n < -maxNumber {
+		return fmt.Errorf("the number %.20s… is too long or too large", number)
 	}
 	return nil
 }
@@ -145,29 +153,32 @@ func (m *meter) attach(s *jsonschema.Schema) {
 		}
 	}
 	for one, parts := range all {
-		own, unit := one.Format, 1+dearest/500
-		metered := jsonschema.Format{Name: "cost"}
-		if own != nil {
-			metered.Name = own.Name
-		}
-		metered.Validate = func(v any) error {
-			n := 1 + parts
-			switch v := v.(type) {
-			case string:
-				n += len(v) / 512
-			case []any:
-				n += len(v)
-			case map[string]any:
-				n += len(v)
-			}
-			m.spend(n * unit)
-			if own != nil {
-				return own.Validate(v)
-			}
-			return nil
-		}
-		one.Format = &metered
+		one.Format = m.metered(one.Format, func(v any) int { return (1 + parts + size(v)) * (1 + dearest/500) })
 	}
+}
+
+// metered returns a check of a format, which may be nil, that spends what it costs.
+func (m *meter) metered(own *jsonschema.Format, cost func(v any) int) *jsonschema.Format {
+	if own == nil {
+		own = &jsonschema.Format{Name: "cost", Validate: func(any) error { return nil }}
+	}
+	return &jsonschema.Format{Name: own.Name, Validate: func(v any) error {
+		m.spend(cost(v))
+		return own.Validate(v)
+	}}
+}
+
+// size returns how many items or members a value has; one is as dear as 512 bytes of a text.
+func size(v any) int {
+	switch v := v.(type) {
+	case string:
+		return len(v) / 512
+	case []any:
+		return len(v)
+	case map[string]any:
+		return len(v)
+	}
+	return 0
 }
 
 // schemas returns the schemas in a field of a schema.
@@ -176,11 +187,14 @@ func schemas(v reflect.Value) (out []*jsonschema.Schema) {
 	case reflect.Interface:
 		return schemas(v.Elem())
 	case reflect.Pointer:
-		if s, ok := v.Interface().(*jsonschema.Schema); ok && s != nil {
-			return []*jsonschema.Schema{s}
+		if v.IsNil() {
+			return nil
 		}
-		if d, ok := v.Interface().(*jsonschema.DynamicRef); ok && d != nil {
-			return []*jsonschema.Schema{d.Ref}
+		switch p := v.Interface().(type) {
+		case *jsonschema.Schema:
+			return []*jsonschema.Schema{p}
+		case *jsonschema.DynamicRef:
+			return []*jsonschema.Schema{p.Ref}
 		}
 	case reflect.Slice:
 		for i := range v.Len() {

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math/big"
@@ -27,7 +28,7 @@ func inWords(defect jsonschema.ErrorKind) string {
 	case *kind.Type:
 		var types []string
 		for _, name := range d.Want {
-			types = append(types, typeText(name))
+			types = append(types, cmp.Or(typeWords[name], name))
 		}
 		return mustBe + strings.Join(types, " or ")
 	case *kind.Minimum:
@@ -80,13 +81,6 @@ func formInWords(defect jsonschema.ErrorKind) string {
 		return "it is none of the allowed forms"
 	}
 	return defect.LocalizedString(message.NewPrinter(language.English))
-}
-
-func typeText(name string) string {
-	if text, ok := typeWords[name]; ok {
-		return text
-	}
-	return name
 }
 
 // valueText returns a value of a schema for people.

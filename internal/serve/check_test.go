@@ -78,12 +78,8 @@ func TestCheck(t *testing.T) {
 	if said := checkFiles(t, 2, commands, commands); !strings.Contains(said, "both have commands") {
 		t.Errorf("two files of a kind: it says\n%s", said)
 	}
-	if said := checkFiles(t, 1, filepath.Join(t.TempDir(), "missing.yaml")); !strings.Contains(said, "no such file") {
-		t.Errorf("a missing file: it says\n%s", said)
-	}
-	if said := checkFiles(t, 2, "--max-plans", "0"); !strings.Contains(said, "--max-plans must be above 0") {
-		t.Errorf("a wrong setting: it says\n%s", said)
-	}
+	test.Contains(t, "a missing file", "no such file", checkFiles(t, 1, filepath.Join(t.TempDir(), "missing.yaml")))
+	test.Contains(t, "a wrong setting", "--max-plans must be above 0", checkFiles(t, 2, "--max-plans", "0"))
 }
 
 // A process in one piece that ends with an error keeps why, until it is started again.

@@ -42,9 +42,7 @@ func TestConsolePages(t *testing.T) {
 			t.Errorf("%s: the page for signing in is there", name)
 		}
 		for _, want := range tc.want {
-			if !strings.Contains(w.Body.String(), want) {
-				t.Errorf("%s: the page has no %q:\n%s", name, want, w.Body)
-			}
+			test.Contains(t, name, want, w.Body.String())
 		}
 		if strings.Contains(w.Body.String(), tc.not) {
 			t.Errorf("%s: the page has %q:\n%s", name, tc.not, w.Body)
@@ -63,10 +61,8 @@ func TestConsolePages(t *testing.T) {
 // sealedJournal returns a journal in memory, and what encrypts its secrets.
 func sealedJournal(t *testing.T) (*journal.Journal, *seal.Box) {
 	t.Helper()
-	box, err := seal.New(make([]byte, 32))
-	test.OK(t, err)
-	j, err := journal.Open(t.Context(), journal.Config{Sealer: box})
-	test.OK(t, err)
+	box := test.Value(seal.New(make([]byte, 32)))(t)
+	j := test.Value(journal.Open(t.Context(), journal.Config{Sealer: box}))(t)
 	t.Cleanup(func() { _ = j.Close() })
 	return j, box
 }

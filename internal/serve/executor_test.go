@@ -35,8 +35,7 @@ func TestExecutors_webServices(t *testing.T) {
 	p := &planning{host: h, reach: &reach{log: h.log}}
 	test.OK(t, h.start(t.Context(), p.reach))
 	t.Cleanup(func() { _ = h.Stop() })
-	all, err := p.loadExecutors(workerSettings{Endpoints: file})
-	test.OK(t, err)
+	all := test.Value(p.loadExecutors(workerSettings{Endpoints: file}))(t)
 	out, err := all[webhook.Kind].Execute(t.Context(), activities.Work{Key: "k", Input: json.RawMessage(`{"endpoint":"one"}`)}, nil)
 	if err != nil || out.State != opt.TaskCompleted || len(out.Artifacts) != 1 || len(out.Artifacts[0].Text()) != size {
 		t.Errorf("the state is %s, the error %v", out.State, err)
@@ -62,9 +61,7 @@ func TestCheckExecutors(t *testing.T) {
 	} {
 		err := fmt.Sprint(checkExecutors(books, tt.fallback, tt.known))
 		for _, want := range tt.want {
-			if !strings.Contains(err, want) {
-				t.Errorf("default %q, known %v: error %s, want in it %s", tt.fallback, tt.known, err, want)
-			}
+			test.Contains(t, "the error", want, err)
 		}
 		if strings.Contains(err, tt.not) {
 			t.Errorf("default %q, known %v: error %s", tt.fallback, tt.known, err)
@@ -127,8 +124,6 @@ func TestEcho(t *testing.T) {
 		{[]string{"--playbooks", plain, "--default-executor", "human"}, "--addr"},
 		{[]string{"--echo", "--fallback", "echo", "--playbooks", file}, "--addr"},
 	} {
-		if said := refused(t, 1, Build{}, append([]string{"api", "--addr", "127.0.0.1:-1"}, tt.args...)...); !strings.Contains(said, tt.want) {
-			t.Errorf("%v: it said\n%s\nwant in it %s", tt.args, said, tt.want)
-		}
+		test.Contains(t, "the text", tt.want, refused(t, 1, Build{}, append([]string{"api", "--addr", "127.0.0.1:-1"}, tt.args...)...))
 	}
 }

@@ -30,8 +30,7 @@ func TestFront(t *testing.T) {
 	p := &planning{host: h, reach: r, settings: workSettings{Front: remote.URL}, api: &apiSettings{Agent: playbooksAgent}}
 	test.OK(t, h.start(t.Context(), r, p))
 	t.Cleanup(func() { _ = h.Stop() })
-	agent, err := p.agent(playbooksAgent)
-	test.OK(t, err)
+	agent := test.Value(p.agent(playbooksAgent))(t)
 	before, calls := agent.Skills(), 0
 	p.follow(func() { calls++ })
 	for range 2 {
@@ -60,8 +59,7 @@ func TestServed(t *testing.T) {
 		b := Build{Name: "press", Executors: map[string]activities.Executor{served.Kind: served.Executor{}}, Skills: skills}.withEcho()
 		p := &planning{host: newHost(zap.NewNop(), b), api: &apiSettings{Agent: playbooksAgent}}
 		test.OK(t, p.Start(t.Context()))
-		agent, err := p.agent(playbooksAgent)
-		test.OK(t, err)
+		agent := test.Value(p.agent(playbooksAgent))(t)
 		if got := agent.Skills(); len(got) != 1 || skills != nil && got[0].ID != "write" || skills == nil && got[0].Name != "press" {
 			t.Errorf("the skills are %+v", got)
 		}
@@ -81,8 +79,6 @@ func TestRun_frontMistakes(t *testing.T) {
 		"--front: url must be an http or https URL":                "--front http://169.254.169.254",
 		"--front and --agent clerk both decide about all messages": "--front https://other.example.com --agent clerk",
 	} {
-		if said := refused(t, 2, Build{Agents: map[string]Agent{"clerk": clerk{}}}, strings.Fields("api "+args)...); !strings.Contains(said, want) {
-			t.Errorf("%s: it said\n%s", args, said)
-		}
+		test.Contains(t, "the text", want, refused(t, 2, Build{Agents: map[string]Agent{"clerk": clerk{}}}, strings.Fields("api "+args)...))
 	}
 }

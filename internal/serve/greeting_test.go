@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -19,6 +20,7 @@ import (
 	"longhaul/api/message"
 	"longhaul/api/wire"
 	"longhaul/internal/namespace"
+	"longhaul/internal/test"
 )
 
 // The request that the program prints at its start is one of A2A 1.0.
@@ -32,9 +34,7 @@ func TestGreeting(t *testing.T) {
 		t.Fatalf("the request is %q: %v", body, fault)
 	}
 	r := q.Reader(wire.V10)
-	if want := `longhaul send --url http://127.0.0.1:1 'Say "it'\''s tea"'` + "\n"; !strings.Contains(out.String(), want) {
-		t.Errorf("no %s in\n%s", want, out.String())
-	}
+	test.Contains(t, "the text", `longhaul send --url http://127.0.0.1:1 'Say "it'\''s tea"'`+"\n", out.String())
 	if p := wire.ReadSend(r); r.Fault() != nil || !p.ReturnAtOnce || p.Message.Text() != `Say "it's tea"` {
 		t.Errorf("the request is %+v: %v", p, r.Fault())
 	}
@@ -44,12 +44,8 @@ func TestGreeting(t *testing.T) {
 func TestGreeting_authenticated(t *testing.T) {
 	var out strings.Builder
 	greeting{name: "poems", url: "https://127.0.0.1:1", authenticated: true, newKey: "poems keys create me", example: "Tea"}.print(&out)
-	if want := "\n  export LONGHAUL_TOKEN=$(poems keys create me)    # "; !strings.Contains(out.String(), want) {
-		t.Errorf("no %s in\n%s", want, out.String())
-	}
-	if want := `curl -s https://127.0.0.1:1 -H "Authorization: Bearer $LONGHAUL_TOKEN" -H 'Content-Type`; !strings.Contains(out.String(), want) {
-		t.Errorf("no %s in\n%s", want, out.String())
-	}
+	test.Contains(t, "the text", "\n  export LONGHAUL_TOKEN=$(poems keys create me)    # ", out.String())
+	test.Contains(t, "the text", `curl -s https://127.0.0.1:1 -H "Authorization: Bearer $LONGHAUL_TOKEN" -H 'Content-Type`, out.String())
 }
 
 func TestPlanning_agent(t *testing.T) {
@@ -61,16 +57,12 @@ func TestPlanning_agent(t *testing.T) {
 		t.Errorf("--agent playbooks: %v, error %v", a, err)
 	}
 	_, err := p.agent("missing")
-	if want := `--agent "missing": this program has playbooks, actor, clerk`; err == nil || err.Error() != want {
-		t.Errorf("--agent missing: error %v, want %s", err, want)
-	}
+	test.Is(t, "--agent missing", `--agent "missing": this program has playbooks, actor, clerk`, fmt.Sprint(err))
 }
 
 // An unknown agent is refused before anything is served.
 func TestRun_unknownAgent(t *testing.T) {
-	if said := refused(t, 2, Build{}, "api", "--agent", "missing", "--addr", "127.0.0.1:0"); !strings.Contains(said, `--agent "missing": this program has playbooks`) {
-		t.Errorf("it said\n%s", said)
-	}
+	test.Contains(t, "the text", `--agent "missing": this program has playbooks`, refused(t, 2, Build{}, "api", "--agent", "missing", "--addr", "127.0.0.1:0"))
 }
 
 func TestCard(t *testing.T) {
@@ -102,7 +94,5 @@ func TestSDKLog(t *testing.T) {
 	}
 	log.Error("Activity error.", "Error", errors.New("lost"))
 	log.Warn("Slow")
-	if n := logs.Len(); n != 2 {
-		t.Errorf("%d lines, want 2: %v", n, logs.All())
-	}
+	test.Is(t, "lines", 2, logs.Len())
 }

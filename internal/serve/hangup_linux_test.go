@@ -37,9 +37,7 @@ func TestServe_onATerminal(t *testing.T) {
 			terminal, cmd, said := startOnTerminal(t, outlives)
 			next := func(want string) {
 				t.Helper()
-				if got, err := said.ReadString('\n'); err != nil || got != want+"\n" {
-					t.Fatalf("it said %q, error %v; want %q", got, err, want)
-				}
+				test.Is(t, "the result", want+"\n", test.Value(said.ReadString('\n'))(t))
 			}
 			next("up")
 			test.OK(t, cmd.Process.Signal(syscall.SIGHUP))
@@ -82,8 +80,7 @@ func startOnTerminal(t *testing.T, outlives bool) (terminal *os.File, cmd *exec.
 	}
 	var unlock, number int32
 	test.OK(t, errors.Join(ioctl(terminal, syscall.TIOCSPTLCK, &unlock), ioctl(terminal, syscall.TIOCGPTN, &number)))
-	inner, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
-	test.OK(t, err)
+	inner := test.Value(os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0))(t)
 	defer inner.Close()
 	from, to, err := os.Pipe()
 	test.OK(t, err)

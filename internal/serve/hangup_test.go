@@ -63,18 +63,13 @@ func TestServe_readsPlaybooksAgain(t *testing.T) {
 	}
 	check := func(when, want string) {
 		t.Helper()
-		d, err := agent.Decide(t.Context(), a2a.Message{MessageID: "m", Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart("x")}})
-		if err != nil || d.Planner != "playbook "+want {
-			t.Errorf("%s: decided by %q, error %v; want %s", when, d.Planner, err, want)
-		}
+		test.Is(t, when, "playbook "+want, test.Value(agent.Decide(t.Context(), a2a.Message{MessageID: "m", Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart("x")}}))(t).Planner)
 		test.Is(t, when+": the card has the skill", want, skillOn(t, url))
 	}
 	hangUp := func(want string) {
 		t.Helper()
 		test.OK(t, syscall.Kill(os.Getpid(), syscall.SIGHUP))
-		if e := <-logged; e.Message != want {
-			t.Errorf("logged %q, want %q", e.Message, want)
-		}
+		test.Is(t, "logged", want, (<-logged).Message)
 	}
 	check("at first", "first")
 	write("second", "")
@@ -97,8 +92,7 @@ func TestServe_readsPlaybooksAgain(t *testing.T) {
 // skillOn returns the skill on the card of a server.
 func skillOn(t *testing.T, url string) string {
 	t.Helper()
-	r, err := http.Get(url + "/.well-known/agent-card.json")
-	test.OK(t, err)
+	r := test.Value(http.Get(url + "/.well-known/agent-card.json"))(t)
 	defer r.Body.Close()
 	var card struct{ Skills []struct{ ID string } }
 	if err := json.NewDecoder(r.Body).Decode(&card); err != nil || len(card.Skills) != 1 {

@@ -68,7 +68,7 @@ func run(ctx context.Context, b Build, logs logSettings, ops opsSettings, parts 
 	worker.LimitMemory(defaultWorkflowMemory(ownMemory())) // of an embedded Temporal and the API; that of a worker has a flag
 	h := newHost(log, b)
 	h.listensAt("--ops-addr", ops.OpsAddr)
-	if err := h.start(ctx, append([]part{step(h.awaitFree), &opsServer{host: h, addr: ops.OpsAddr}, h.traces}, parts(h)...)...); err != nil {
+	if err := h.start(ctx, append([]part{step(h.awaitFree), &opsServer{host: h, addr: ops.OpsAddr}, h.traces, &loop{run: giveBack}}, parts(h)...)...); err != nil {
 		_ = h.Stop() // the first error is the cause
 		if ctx.Err() != nil {
 			return nil // the process got a signal to stop during the start

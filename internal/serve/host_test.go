@@ -57,9 +57,7 @@ func TestHost_order(t *testing.T) {
 			}
 			h.drain()
 		}
-		if err := h.Stop(); err != nil {
-			t.Error(err)
-		}
+		test.OK(t, h.Stop())
 		test.Equal(t, name, tc.want, did)
 	}
 }

@@ -2,7 +2,6 @@ package serve
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"strings"
@@ -21,9 +20,7 @@ func TestAPISettings_publicGRPC(t *testing.T) {
 		{"", "https://agent.example.com:8443", "agent.example.com:7421"},
 		{"grpc.example.com:443", "https://agent.example.com", "grpc.example.com:443"},
 	} {
-		if got := (apiSettings{PublicGRPCAddr: tt.grpc, linkSettings: linkSettings{PublicURL: tt.public}}).publicGRPC(listening); got != tt.want {
-			t.Errorf("%+v: the card names %s", tt, got)
-		}
+		test.Is(t, fmt.Sprintf("what the card names with %+v", tt), tt.want, (apiSettings{PublicGRPCAddr: tt.grpc, linkSettings: linkSettings{PublicURL: tt.public}}).publicGRPC(listening))
 	}
 }
 
@@ -43,9 +40,7 @@ func TestAPISettings_listenGRPC(t *testing.T) {
 func TestRun_sameAddress(t *testing.T) {
 	embed := func(context.Context, EmbedConfig) (*Embedded, error) { panic("it was started") }
 	said := refused(t, 2, Build{Embed: embed}, "dev", "--addr", "127.0.0.1:7521", "--grpc-addr", "127.0.0.1:7521", "--ops-addr", "127.0.0.1:0", "--temporal-addr", "127.0.0.1:0")
-	if want := "--addr and --grpc-addr are both 127.0.0.1:7521: choose another address for one of them\n"; !strings.Contains(said, want) {
-		t.Errorf("it said\n%s\nwant in it\n%s", said, want)
-	}
+	test.Contains(t, "the text", "--addr and --grpc-addr are both 127.0.0.1:7521: choose another address for one of them\n", said)
 }
 
 // A start names all addresses that another process has, with the flags that change them, before
@@ -53,8 +48,7 @@ func TestRun_sameAddress(t *testing.T) {
 func TestRun_takenAddresses(t *testing.T) {
 	var taken [4]string
 	for i := range taken {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		test.OK(t, err)
+		l := test.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 		defer l.Close()
 		taken[i] = l.Addr().String()
 	}
@@ -68,14 +62,11 @@ func TestRun_takenAddresses(t *testing.T) {
 
 // The wait for an address ends with the process.
 func TestHost_awaitFree_ends(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	test.OK(t, err)
+	l := test.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer l.Close()
 	h := newHost(zap.NewNop(), Build{})
 	h.listensAt("--addr", l.Addr().String())
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := h.awaitFree(ctx); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v", err)
-	}
+	test.Error(t, "the call", context.Canceled, h.awaitFree(ctx))
 }

@@ -1,13 +1,16 @@
 package serve
 
 import (
+	"context"
 	"io/fs"
 	"os"
 	"path"
 	"runtime/debug"
+	"runtime/metrics"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"longhaul/internal/process"
 	"longhaul/opt/access"
@@ -20,6 +23,46 @@ const (
 	workflowShare    = 4
 	mostForWorkflows = 192 << 20
 )
+
+// A process gives memory back when it is at rest: Go collects when something is allocated, so the garbage of a
+// busy hour would stay until the next one.
+const (
+	restEvery = 10 * time.Second
+	restBelow = 8 << 20  // bytes that a process at rest allocates in this time
+	restAfter = 32 << 20 // bytes that it has to allocate before it gives back again
+)
+
+// giveBack gives memory that is not used back to the system while the process is at rest, until ctx ends.
+func giveBack(ctx context.Context) {
+	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	every := time.NewTicker(restEvery)
+	defer every.Stop()
+	var r rest
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-every.C:
+			if metrics.Read(sample); r.begins(sample[0].Value.Uint64()) {
+				debug.FreeOSMemory()
+			}
+		}
+	}
+}
+
+// A rest is what a process has allocated, in all its time: at the last look, and when it last gave back.
+type rest struct{ seen, given uint64 }
+
+// begins reports whether a process that has now allocated so much is at rest, and has memory to give back.
+func (r *rest) begins(allocated uint64) bool {
+	calm := allocated-r.seen < restBelow
+	r.seen = allocated
+	if !calm || allocated-r.given < restAfter {
+		return false
+	}
+	r.given = allocated
+	return true
+}
 
 // workflowMemory returns the memory for workflows, in bytes. limit is what the process may use.
 func (s workerSettings) workflowMemory(limit int64) (int64, error) {

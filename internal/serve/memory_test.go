@@ -4,6 +4,8 @@ import (
 	"math"
 	"testing"
 	"testing/fstest"
+
+	"longhaul/internal/test"
 )
 
 func TestMemoryLimit(t *testing.T) {
@@ -32,9 +34,7 @@ func TestMemoryLimit(t *testing.T) {
 		for path, content := range tt.files {
 			root[path] = &fstest.MapFile{Data: []byte(content)}
 		}
-		if got := memoryLimit(root, tt.runtime); got != tt.want {
-			t.Errorf("%s: %d MiB, want %d", name, got/mib, tt.want/mib)
-		}
+		test.Is(t, name, tt.want, memoryLimit(root, tt.runtime))
 	}
 }
 
@@ -57,4 +57,17 @@ func TestWorkerSettings_workflowMemory(t *testing.T) {
 			t.Errorf("%q of %d: %d, %v, want %d", tt.flag, tt.limit, got, err, tt.want)
 		}
 	}
+}
+
+// A process gives memory back once after each busy time, and now and then while it allocates a little.
+func TestRest(t *testing.T) {
+	const mib = 1 << 20
+	var r rest
+	var at []int
+	for i, allocated := range []uint64{60, 64, 64, 65, 90, 95, 96, 103, 110, 117, 124, 131, 200, 300, 301} {
+		if r.begins(allocated * mib) {
+			at = append(at, i)
+		}
+	}
+	test.Equal(t, "gives back", []int{1, 6, 11, 14}, at)
 }

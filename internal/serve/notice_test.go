@@ -42,11 +42,9 @@ func TestRun_noticeMistakes(t *testing.T) {
 // A link is below the public URL, and the API reads what a worker has made.
 func TestAnswerLinks(t *testing.T) {
 	for _, public := range []string{"https://agent.example.com", "https://agent.example.com/", "https://example.com/agent"} {
-		links, err := linkSettings{AnswerKeys: process.Secret(firstKey), PublicURL: public, AnswerLinkTTL: time.Hour}.links()
-		test.OK(t, err)
+		links := test.Value(linkSettings{AnswerKeys: process.Secret(firstKey), PublicURL: public, AnswerLinkTTL: time.Hour}.links())(t)
 		l := outbox.AnswerLink{ID: "n", Tenant: "acme", Principal: "ann", GateID: "task-x:1", Expires: a2a.At(time.Now().Add(time.Hour).Truncate(time.Second))}
-		made, err := links.URL(l)
-		test.OK(t, err)
+		made := test.Value(links.URL(l))(t)
 		token, ok := strings.CutPrefix(made, strings.TrimSuffix(public, "/")+"/answer/")
 		got, err := links.Verify(token)
 		if diff := cmp.Diff(l, got); !ok || err != nil || diff != "" || token != url.PathEscape(token) {

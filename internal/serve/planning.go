@@ -247,12 +247,12 @@ func (s workSettings) loadPlaybooks(b Build, planners map[string]activities.Plan
 		return books.With(fallback), err
 	}
 	switch {
-	case b.serves() && s.Fallback != echoKind:
-		return books.WithExecutor(served.Kind), nil
 	case s.Fallback == echoKind && b.defaultExecutor() == "":
 		return nil, process.Usagef("--fallback echo has the default executor do messages, and there is none: turn on echo with --echo, for the API and the workers")
 	case s.Fallback == echoKind:
 		return books, nil
+	case b.serves():
+		return books.WithExecutor(served.Kind), nil
 	case b.Executors[echoKind] != nil && b.Playbooks == nil:
 		return books.With(planner.Fallback{Takes: echo.IsScript, Skills: []planner.Skill{{
 			ID: echoKind, Name: "Echo", Description: "Does what a script says, to try this server: work, ask, approve, say, stream, write and fail",

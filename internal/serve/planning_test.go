@@ -49,9 +49,7 @@ func TestWorkSettings_planner(t *testing.T) {
 		}
 		books, err := tt.settings.loadPlaybooks(b, planners)
 		if tt.err != "" {
-			if err == nil || err.Error() != tt.err {
-				t.Errorf("%+v: error %v, want %s", tt.settings, err, tt.err)
-			}
+			test.Is(t, fmt.Sprintf("%+v", tt.settings), tt.err, fmt.Sprint(err))
 			continue
 		}
 		if err != nil {
@@ -68,8 +66,7 @@ func TestWorkSettings_planner(t *testing.T) {
 // A worker asks the planner about messages that no playbook takes, and carries out its
 // plans. A message for which it has none fails.
 func TestWorkSettings_plannerWorks(t *testing.T) {
-	books, err := workSettings{Planner: "poet"}.loadPlaybooks(Build{}, map[string]activities.Planner{"poet": poet{}})
-	test.OK(t, err)
+	books := test.Value(workSettings{Planner: "poet"}.loadPlaybooks(Build{}, map[string]activities.Planner{"poet": poet{}}))(t)
 	for text, want := range map[string]string{"Sing a song": "completed", "Dance": "failed No plan could be made. planner poet: no plan: it is no song"} {
 		m := a2a.Message{MessageID: "m", Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart(text)}}
 		test.Is(t, text+": ended", want, strings.TrimSpace(ended(t, books, m)))

@@ -40,18 +40,13 @@ func TestDocs_playbook(t *testing.T) {
 	docs += readFile(t, "../../docs/decide.md")
 	all := strings.Join(regexp.MustCompile("(?s)```yaml\n.*?```").FindAllString(docs, -1), "")
 	for _, name := range members(t) {
-		if !strings.Contains(docs, "`"+name+"`") {
-			t.Errorf("the text does not mention %s", name)
-		}
+		test.Contains(t, "the text", "`"+name+"`", docs)
 		if name != "front" && !regexp.MustCompile(`(?m)(^|[{, -])`+name+`:`).MatchString(all) {
 			t.Errorf("the example has no %s", name)
 		}
 	}
-	books, err := workSettings{Playbooks: []string{test.File(t, "article.yaml", example)}}.loadPlaybooks(Build{}, nil)
-	test.OK(t, err)
-	if err := books.CheckExecutors("echo", "echo"); err != nil {
-		t.Error(err)
-	}
+	books := test.Value(workSettings{Playbooks: []string{test.File(t, "article.yaml", example)}}.loadPlaybooks(Build{}, nil))(t)
+	test.OK(t, books.CheckExecutors("echo", "echo"))
 	made := perform(t, books, "Please write an article about tea")
 	want := `Mind the spelling of:
 Draft
@@ -62,9 +57,7 @@ Make an outline
 · Length
 · Outline
 It was checked: All of it is true.`
-	if got := strings.Join(made, "\n--\n"); !strings.Contains(got, want) {
-		t.Errorf("the objective made\n%s\nwant in it\n%s", got, want)
-	}
+	test.Contains(t, "the objective made", want, strings.Join(made, "\n--\n"))
 }
 
 // members lists the members that the reader of playbooks accepts.
@@ -82,8 +75,7 @@ func members(t *testing.T) []string {
 
 func readFile(t *testing.T, name string) string {
 	t.Helper()
-	data, err := os.ReadFile(name)
-	test.OK(t, err)
+	data := test.Value(os.ReadFile(name))(t)
 	return string(data)
 }
 
@@ -192,8 +184,7 @@ func TestPlaybooks_rejects(t *testing.T) {
 		{workSettings{}, Build{}.withEcho(), "Sing a song", "rejected No skill takes this message. The skills are:\n- research-and-write: "},
 		{workSettings{Fallback: "echo"}, Build{}.withEcho(), "Sing a song", "completed "},
 	} {
-		books, err := tt.settings.loadPlaybooks(tt.build, nil)
-		test.OK(t, err)
+		books := test.Value(tt.settings.loadPlaybooks(tt.build, nil))(t)
 		m := a2a.Message{MessageID: "m", Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart(tt.text)}}
 		d, err := playbooks{set: playbookSet(t, books)}.Decide(t.Context(), m)
 		if err != nil || d.Plans != nil || d.Answer != nil {
@@ -239,8 +230,7 @@ func ended(t *testing.T, books *planner.Playbooks, m a2a.Message) string {
 
 func playbookSet(t *testing.T, books *planner.Playbooks) *planner.PlaybookSet {
 	t.Helper()
-	s, err := planner.NewPlaybookSet(func() (*planner.Playbooks, error) { return books, nil })
-	test.OK(t, err)
+	s := test.Value(planner.NewPlaybookSet(func() (*planner.Playbooks, error) { return books, nil }))(t)
 	return s
 }
 

@@ -21,9 +21,7 @@ func TestRun_workerWithoutTemporal(t *testing.T) {
 	args := []string{"worker", "--data-dir", t.TempDir(), "--temporal-profile", "prod", "--temporal-wait", "1ms", "--log-level", "error"}
 	test.Is(t, "exit code", 1, runCommand(t.Context(), args, io.Discard, &stderr, Build{}))
 	for _, want := range []string{"Temporal at 127.0.0.1:1 (from profile prod in ", "namespace work", "no success within 1ms", "connection refused", "TEMPORAL_TLS=true"} {
-		if !strings.Contains(stderr.String(), want) {
-			t.Errorf("no %q in\n%s", want, &stderr)
-		}
+		test.Contains(t, "the text", want, stderr.String())
 	}
 }
 

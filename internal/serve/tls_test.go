@@ -15,7 +15,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -31,16 +30,13 @@ import (
 // writePair writes a certificate that signs itself, and its key.
 func writePair(t *testing.T, s authSettings, name string) {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	test.OK(t, err)
+	key := test.Value(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
 	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	test.OK(t, err)
-	private, err := x509.MarshalPKCS8PrivateKey(key)
-	test.OK(t, err)
+	der := test.Value(x509.CreateCertificate(rand.Reader, template, template, key.Public(), key))(t)
+	private := test.Value(x509.MarshalPKCS8PrivateKey(key))(t)
 	writePEM(t, s.TLSCert, "CERTIFICATE", der)
 	writePEM(t, s.TLSKey, "PRIVATE KEY", private)
 }
@@ -59,8 +55,7 @@ func tlsSettings(t *testing.T) authSettings {
 // files for each connection.
 func presented(t *testing.T, cfg *tls.Config) string {
 	t.Helper()
-	l, err := tls.Listen("tcp", "127.0.0.1:0", cfg)
-	test.OK(t, err)
+	l := test.Value(tls.Listen("tcp", "127.0.0.1:0", cfg))(t)
 	defer l.Close()
 	done := make(chan struct{})
 	go func() {
@@ -85,8 +80,7 @@ func TestCertificates_reload(t *testing.T) {
 	core, logs := observer.New(zap.InfoLevel)
 	s := tlsSettings(t)
 	writePair(t, s, "first")
-	c, err := s.certificates(zap.New(core))
-	test.OK(t, err)
+	c := test.Value(s.certificates(zap.New(core)))(t)
 	now := time.Now()
 	c.now = func() time.Time { return now }
 	cfg := c.config("h2")
@@ -122,31 +116,23 @@ func TestCertificates_refused(t *testing.T) {
 		t.Errorf("without TLS: %v, error %v", c, err)
 	}
 	s := tlsSettings(t)
-	if _, err := s.certificates(zap.NewNop()); err == nil || !strings.Contains(err.Error(), "read --tls-cert and --tls-key") {
-		t.Errorf("missing files: %v", err)
-	}
+	test.Fails(t, "missing files", "read --tls-cert and --tls-key", test.Err(s.certificates(zap.NewNop())))
 	writePair(t, s, "x")
 	s.ClientCA = s.TLSKey
-	if _, err := s.certificates(zap.NewNop()); err == nil || !strings.Contains(err.Error(), "--client-ca: it has no certificate") {
-		t.Errorf("a key as authority: %v", err)
-	}
+	test.Fails(t, "a key as authority", "--client-ca: it has no certificate", test.Err(s.certificates(zap.NewNop())))
 }
 
 // A server with TLS answers only over TLS, in HTTP/2 too.
 func TestHTTPServer_tls(t *testing.T) {
 	settings := tlsSettings(t)
 	writePair(t, settings, "x")
-	files, err := settings.certificates(zap.NewNop())
-	test.OK(t, err)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	test.OK(t, err)
+	files := test.Value(settings.certificates(zap.NewNop()))(t)
+	l := test.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	s := &httpServer{api: &apiServer{ground: &ground{host: newHost(zap.NewNop(), Build{})}}}
 	s.pages = api.New(api.Config{Service: apiservice.New(apiservice.Config{Card: card.Info{Name: "Longhaul"}}), Authenticate: anonymousAuthority{}.Authenticate})
 	s.serve(l, files)
 	defer func() {
-		if err := s.Stop(); err != nil {
-			t.Error(err)
-		}
+		test.OK(t, s.Stop())
 	}()
 	roots := x509.NewCertPool()
 	text, err := os.ReadFile(settings.TLSCert)
@@ -157,8 +143,7 @@ func TestHTTPServer_tls(t *testing.T) {
 	for url, want := range map[string]string{"https://" + l.Addr().String(): "HTTP/2.0 200", "http://" + l.Addr().String(): "HTTP/1.0 400"} {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, url+"/healthz", nil)
 		r.RequestURI = ""
-		res, err := secure.Do(r)
-		test.OK(t, err)
+		res := test.Value(secure.Do(r))(t)
 		_, _ = io.Copy(io.Discard, res.Body)
 		_ = res.Body.Close()
 		test.Is(t, url, want, res.Proto+" "+res.Status[:3])

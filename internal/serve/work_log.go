@@ -17,25 +17,36 @@ type workLog struct{ log *zap.Logger }
 // logRecorded logs new events of the journal.
 func (l workLog) logRecorded(r journal.Recorded) {
 	for _, e := range r.Events {
-		if e.Decision != nil {
-			l.logDecision(*e.Decision)
-		}
-		switch {
-		case e.Kind == opt.ObjectiveOpened:
+		l.logDecision(e.Decision)
+		switch e.Kind {
+		case opt.ObjectiveOpened:
 			l.log.Info("Objective begun", zap.String("objective", r.ObjectiveID), zap.String("principal", e.Objective.Principal))
-		case e.Kind == opt.ObjectiveRetried:
+		case opt.ObjectiveRetried:
 			l.log.Info("Objective retried", zap.String("objective", r.ObjectiveID), zap.Int("attempt", e.Attempt))
-		case e.Kind == opt.MessageAdded && e.Reason == opt.Begins:
-			l.log.Info("Objective started", zap.String("objective", r.ObjectiveID), zap.String("principal", e.Principal))
-		case e.Kind == opt.CommandAnswered:
+		case opt.MessageAdded:
+			if e.Reason == opt.Begins {
+				l.log.Info("Objective started", zap.String("objective", r.ObjectiveID), zap.String("principal", e.Principal))
+			}
+		case opt.CommandAnswered:
 			l.logCommand(r.ObjectiveID, e)
-		case e.Kind == opt.ObjectiveMoved && opt.ObjectiveStatus(e.To).Ended():
-			l.logEnd(r, e)
-		case e.Kind == opt.TaskMoved && e.PlanID != "" && e.Gate != nil && e.From != e.To:
-			l.log.Info("Gate opened", zap.String("gate", e.Gate.ID), zap.String("kind", string(e.Gate.Kind)))
-		case e.Kind == opt.TaskMoved && e.Gate != nil && e.Step != "":
-			l.log.Info("Gate still open", zap.String("gate", e.Gate.ID), zap.String("step", string(e.Step)))
+		case opt.ObjectiveMoved:
+			if opt.ObjectiveStatus(e.To).Ended() {
+				l.logEnd(r, e)
+			}
+		case opt.TaskMoved:
+			l.logGate(e)
 		}
+	}
+}
+
+// logGate logs the gate at which a task waits.
+func (l workLog) logGate(e opt.Event) {
+	switch {
+	case e.Gate == nil:
+	case e.PlanID != "" && e.From != e.To:
+		l.log.Info("Gate opened", zap.String("gate", e.Gate.ID), zap.String("kind", string(e.Gate.Kind)))
+	case e.Step != "":
+		l.log.Info("Gate still open", zap.String("gate", e.Gate.ID), zap.String("step", string(e.Step)))
 	}
 }
 
@@ -65,8 +76,11 @@ func (l workLog) logEnd(r journal.Recorded, e opt.Event) {
 	l.log.Log(level, "Objective ended", fields...)
 }
 
-// logDecision logs a decision, or that the time for one is over.
-func (l workLog) logDecision(d opt.Decision) {
+// logDecision logs a decision, or that the time for one is over; nothing for nil.
+func (l workLog) logDecision(d *opt.Decision) {
+	if d == nil {
+		return
+	}
 	fields := []zap.Field{zap.String("gate", d.GateID), zap.String("by", d.DecidedBy)}
 	if d.Action != "" {
 		fields = append(fields, zap.String("action", string(d.Action)))

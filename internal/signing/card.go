@@ -110,27 +110,41 @@ func VerifyCard(publicKeys, card []byte) ([]byte, error) {
 	}
 	var strangers []string
 	for _, s := range in.Signatures {
-		for _, form := range forms {
-			jws, err := jose.ParseSignedCompact(s.Protected+"."+base64.RawURLEncoding.EncodeToString(form)+"."+s.Signature, cardAlgorithms)
-			if err != nil {
-				continue
-			}
-			id := jws.Signatures[0].Protected.KeyID
-			with := set.Key(id)
-			if len(with) == 0 && !slices.Contains(strangers, id) {
-				strangers = append(strangers, id)
-			}
-			for _, key := range with {
-				if _, err := jws.Verify(key); err == nil {
-					return form, nil
-				}
-			}
+		form, id, known := signedForm(s, forms, set)
+		if form != nil {
+			return form, nil
+		}
+		if !known && !slices.Contains(strangers, id) {
+			strangers = append(strangers, id)
 		}
 	}
 	if len(strangers) > 0 {
 		return nil, fmt.Errorf("the card is signed with %.200q, which are not among the keys", strings.Join(strangers, ", "))
 	}
 	return nil, errors.New("no signature of the card is valid")
+}
+
+// signedForm returns the form of a card that s signs, nil for none; id is that of its key, and known whether set has it.
+func signedForm(s codec.CardSignature, forms [][]byte, set jose.JSONWebKeySet) (form []byte, id string, known bool) {
+	for _, form := range forms {
+		jws, err := jose.ParseSignedCompact(s.Protected+"."+base64.RawURLEncoding.EncodeToString(form)+"."+s.Signature, cardAlgorithms)
+		if err != nil { // with all forms
+			return nil, "", true
+		}
+		id = jws.Signatures[0].Protected.KeyID
+		keys := set.Key(id)
+		if len(keys) == 0 {
+			return nil, id, false
+		}
+		verifies := func(key jose.JSONWebKey) bool {
+			_, err := jws.Verify(key)
+			return err == nil
+		}
+		if slices.ContainsFunc(keys, verifies) {
+			return form, id, true
+		}
+	}
+	return nil, id, true
 }
 
 // ReadKeys reads a JSON Web Key Set with at least one key.
@@ -222,33 +236,29 @@ func defaultOf(f protoreflect.FieldDescriptor) any {
 
 // withoutEmpty returns v without empty texts, lists and objects, nil if it is empty itself.
 func withoutEmpty(v any) any {
-	switch v := v.(type) {
+	size := 1 // of a number, true and false
+	switch in := v.(type) {
 	case map[string]any:
 		out := map[string]any{}
-		for name, member := range v {
+		for name, member := range in {
 			if member = withoutEmpty(member); member != nil {
 				out[name] = member
 			}
 		}
-		if len(out) > 0 {
-			return out
-		}
-		return nil
+		v, size = out, len(out)
 	case []any:
 		var out []any
-		for _, item := range v {
+		for _, item := range in {
 			if item = withoutEmpty(item); item != nil {
 				out = append(out, item)
 			}
 		}
-		if len(out) > 0 {
-			return out
-		}
-		return nil
+		v, size = out, len(out)
 	case string:
-		if v == "" {
-			return nil
-		}
+		size = len(in)
+	}
+	if size == 0 {
+		return nil
 	}
 	return v
 }

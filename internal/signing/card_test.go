@@ -34,8 +34,7 @@ const (
 func payload(t *testing.T, keys jose.JSONWebKeySet, s codec.CardSignature, texts ...string) string {
 	t.Helper()
 	for _, text := range texts {
-		jws, err := jose.ParseSignedCompact(s.Protected+"."+base64.RawURLEncoding.EncodeToString([]byte(text))+"."+s.Signature, []jose.SignatureAlgorithm{jose.ES256})
-		test.OK(t, err)
+		jws := test.Value(jose.ParseSignedCompact(s.Protected+"."+base64.RawURLEncoding.EncodeToString([]byte(text))+"."+s.Signature, []jose.SignatureAlgorithm{jose.ES256}))(t)
 		if _, err := jws.Verify(keys.Key(jws.Signatures[0].Protected.KeyID)[0]); err == nil {
 			return text
 		}
@@ -59,8 +58,7 @@ func TestKeeper_SignCard(t *testing.T) {
 			`{"defaultOutputModes":["text/plain"],"name":"N","securitySchemes":{"key":{"apiKeySecurityScheme":{"location":"header"}}},"skills":[{"description":"D","id":"s","name":"S"}],"supportedInterfaces":[{"protocolBinding":"JSONRPC","protocolVersion":"1.0","url":"u"}],"version":"1"}`,
 		}},
 	} {
-		signatures, err := k.SignCard(t.Context(), []byte(tt.card), keysURL)
-		test.OK(t, err)
+		signatures := test.Value(k.SignCard(t.Context(), []byte(tt.card), keysURL))(t)
 		var got []string
 		for _, s := range signatures {
 			got = append(got, payload(t, keys, s, tt.want...))
@@ -82,8 +80,7 @@ func TestKeeper_SignCard_same(t *testing.T) {
 	c, store := &clock{began}, newStore(t)
 	sign := func(k *signing.Keeper) []codec.CardSignature {
 		t.Helper()
-		out, err := k.SignCard(t.Context(), []byte(plainCard), keysURL)
-		test.OK(t, err)
+		out := test.Value(k.SignCard(t.Context(), []byte(plainCard), keysURL))(t)
 		return out
 	}
 	one, other := signing.New(signing.Config{Store: store, Now: c.read}), signing.New(signing.Config{Store: store, Now: c.read})
@@ -100,19 +97,15 @@ func TestKeeper_SignCard_same(t *testing.T) {
 // signedBy returns a card with its signatures.
 func signedBy(t *testing.T, k *signing.Keeper, card string) string {
 	t.Helper()
-	signatures, err := k.SignCard(t.Context(), []byte(card), keysURL)
-	test.OK(t, err)
-	list, err := json.Marshal(signatures)
-	test.OK(t, err)
+	signatures := test.Value(k.SignCard(t.Context(), []byte(card), keysURL))(t)
+	list := test.Value(json.Marshal(signatures))(t)
 	return strings.TrimSuffix(card, "}") + `,"signatures":` + string(list) + "}"
 }
 
 func TestVerifyCard(t *testing.T) {
 	k := signing.New(signing.Config{Store: newStore(t)})
-	keys, err := k.PublicKeys(t.Context())
-	test.OK(t, err)
-	strangers, err := signing.New(signing.Config{Store: newStore(t)}).PublicKeys(t.Context())
-	test.OK(t, err)
+	keys := test.Value(k.PublicKeys(t.Context()))(t)
+	strangers := test.Value(signing.New(signing.Config{Store: newStore(t)}).PublicKeys(t.Context()))(t)
 	signed, sparse := signedBy(t, k, plainCard), signedBy(t, k, sparseCard)
 	var own jose.JSONWebKeySet
 	test.OK(t, json.Unmarshal(keys, &own))
@@ -147,15 +140,13 @@ func TestVerifyCard(t *testing.T) {
 // A card that has only the signature of one of the forms is accepted.
 func TestVerifyCard_eitherForm(t *testing.T) {
 	k := signing.New(signing.Config{Store: newStore(t)})
-	keys, err := k.PublicKeys(t.Context())
-	test.OK(t, err)
+	keys := test.Value(k.PublicKeys(t.Context()))(t)
 	signatures, err := k.SignCard(t.Context(), []byte(sparseCard), keysURL)
 	if err != nil || len(signatures) != 2 {
 		t.Fatalf("%d signatures, %v", len(signatures), err)
 	}
 	for i, has := range []bool{true, false} { // whether it has required members that are empty
-		list, err := json.Marshal(signatures[i : i+1])
-		test.OK(t, err)
+		list := test.Value(json.Marshal(signatures[i : i+1]))(t)
 		got, err := signing.VerifyCard(keys, []byte(strings.TrimSuffix(sparseCard, "}")+`,"signatures":`+string(list)+"}"))
 		if err != nil || strings.Contains(string(got), `"tags":[]`) != has {
 			t.Errorf("signature %d: %s, %v", i, got, err)

@@ -2,7 +2,6 @@ package signing_test
 
 import (
 	"bytes"
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -23,8 +22,7 @@ func newLinks(t *testing.T, c *clock, keys ...byte) *signing.Links {
 	for _, k := range keys {
 		list = append(list, bytes.Repeat([]byte{k}, 32))
 	}
-	l, err := signing.NewLinks(c.read, list...)
-	test.OK(t, err)
+	l := test.Value(signing.NewLinks(c.read, list...))(t)
 	return l
 }
 
@@ -34,28 +32,20 @@ var link = outbox.AnswerLink{
 
 func TestLinks(t *testing.T) {
 	c := &clock{began}
-	token, err := newLinks(t, c, 1).Sign(link)
-	test.OK(t, err)
+	token := test.Value(newLinks(t, c, 1).Sign(link))(t)
 	got, err := newLinks(t, c, 2, 1).Verify(token) // after another key was put first
 	test.OK(t, err)
 	test.Equal(t, "link", link, got)
-	if _, err := newLinks(t, c, 2).Verify(token); !errors.Is(err, signing.ErrLink) {
-		t.Errorf("without its key: %v", err)
-	}
+	test.Error(t, "without its key", signing.ErrLink, test.Err(newLinks(t, c, 2).Verify(token)))
 	c.now = began.Add(time.Hour)
-	if _, err := newLinks(t, c, 1).Verify(token); !errors.Is(err, signing.ErrLinkExpired) {
-		t.Errorf("an hour later: %v", err)
-	}
-	if _, err := newLinks(t, c, 2).Verify(token); !errors.Is(err, signing.ErrLink) {
-		t.Errorf("an hour later, without its key: %v", err)
-	}
+	test.Error(t, "an hour later", signing.ErrLinkExpired, test.Err(newLinks(t, c, 1).Verify(token)))
+	test.Error(t, "an hour later, without its key", signing.ErrLink, test.Err(newLinks(t, c, 2).Verify(token)))
 }
 
 // A token with any character changed is not valid, and neither are other tokens.
 func TestLinks_altered(t *testing.T) {
 	l := newLinks(t, &clock{began}, 1)
-	token, err := l.Sign(link)
-	test.OK(t, err)
+	token := test.Value(l.Sign(link))(t)
 	for i := range token {
 		for _, with := range []string{"A", "B", "", ".", "AA"} {
 			altered := token[:i] + with + token[i+1:]
@@ -64,18 +54,14 @@ func TestLinks_altered(t *testing.T) {
 			}
 		}
 	}
-	head, err := jwt.ParseSigned(token, []jose.SignatureAlgorithm{jose.HS256})
-	test.OK(t, err)
+	head := test.Value(jwt.ParseSigned(token, []jose.SignatureAlgorithm{jose.HS256}))(t)
 	key := jose.SigningKey{Algorithm: jose.HS256, Key: bytes.Repeat([]byte{1}, 32)}
 	signer, err := jose.NewSigner(key, (&jose.SignerOptions{}).WithHeader("kid", head.Headers[0].KeyID)) // for another purpose
 	test.OK(t, err)
-	other, err := jwt.Signed(signer).Claims(jwt.Claims{Subject: "ann", Expiry: jwt.NewNumericDate(began.Add(time.Hour))}).Serialize()
-	test.OK(t, err)
+	other := test.Value(jwt.Signed(signer).Claims(jwt.Claims{Subject: "ann", Expiry: jwt.NewNumericDate(began.Add(time.Hour))}).Serialize())(t)
 	_, payload, _ := strings.Cut(token, ".")
 	for _, wrong := range []string{"", "x", "a.b.c", other, "eyJhbGciOiJub25lIn0." + payload, "eyJhbGciOiJub25lIn0." + strings.Split(payload, ".")[0] + "."} {
-		if _, err := l.Verify(wrong); !errors.Is(err, signing.ErrLink) {
-			t.Errorf("%q: %v", wrong, err)
-		}
+		test.Error(t, wrong, signing.ErrLink, test.Err(l.Verify(wrong)))
 	}
 }
 

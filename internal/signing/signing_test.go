@@ -28,10 +28,8 @@ func (c *clock) read() time.Time { return c.now }
 
 func newStore(t *testing.T) signing.Store {
 	t.Helper()
-	box, err := seal.New(make([]byte, 32))
-	test.OK(t, err)
-	j, err := journal.Open(t.Context(), journal.Config{Sealer: box})
-	test.OK(t, err)
+	box := test.Value(seal.New(make([]byte, 32)))(t)
+	j := test.Value(journal.Open(t.Context(), journal.Config{Sealer: box}))(t)
 	t.Cleanup(func() { _ = j.Close() })
 	return j.SigningKeys
 }
@@ -39,8 +37,7 @@ func newStore(t *testing.T) signing.Store {
 // publicKeys returns what a keeper publishes.
 func publicKeys(t *testing.T, k *signing.Keeper) (set jose.JSONWebKeySet) {
 	t.Helper()
-	text, err := k.PublicKeys(t.Context())
-	test.OK(t, err)
+	text := test.Value(k.PublicKeys(t.Context()))(t)
 	test.OK(t, json.Unmarshal(text, &set))
 	for _, key := range set.Keys {
 		if !key.IsPublic() {
@@ -61,15 +58,13 @@ func ids(set jose.JSONWebKeySet) (out []string) {
 // key.
 func verify(t *testing.T, set jose.JSONWebKeySet, token string) (claims signing.Claims, kid string, err error) {
 	t.Helper()
-	parsed, err := jwt.ParseSigned(token, []jose.SignatureAlgorithm{jose.ES256})
-	test.OK(t, err)
+	parsed := test.Value(jwt.ParseSigned(token, []jose.SignatureAlgorithm{jose.ES256}))(t)
 	return claims, parsed.Headers[0].KeyID, parsed.Claims(set, &claims)
 }
 
 func sign(t *testing.T, k *signing.Keeper) string {
 	t.Helper()
-	token, err := k.Sign(t.Context(), "task/config/7", "task", []byte("body"))
-	test.OK(t, err)
+	token := test.Value(k.Sign(t.Context(), "task/config/7", "task", []byte("body")))(t)
 	return token
 }
 

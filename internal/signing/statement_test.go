@@ -13,21 +13,15 @@ import (
 func TestStatement(t *testing.T) {
 	c, store := &clock{began}, newStore(t)
 	k := signing.New(signing.Config{Store: store, Now: c.read})
-	keys, err := k.PublicKeys(t.Context())
-	test.OK(t, err)
+	keys := test.Value(k.PublicKeys(t.Context()))(t)
 	const text = `{"count":2}`
-	signed, err := k.SignStatement(t.Context(), []byte(text))
-	test.OK(t, err)
+	signed := test.Value(k.SignStatement(t.Context(), []byte(text)))(t)
 	c.now = began.Add(10 * 365 * 24 * time.Hour)
-	if got, err := signing.Statement(keys, signed); err != nil || string(got) != text {
-		t.Errorf("statement %s, %v", got, err)
-	}
-	other, err := signing.New(signing.Config{Store: newStore(t), Now: c.read}).PublicKeys(t.Context())
-	test.OK(t, err)
+	test.Is(t, "statement", text, string(test.Value(signing.Statement(keys, signed))(t)))
+	other := test.Value(signing.New(signing.Config{Store: newStore(t), Now: c.read}).PublicKeys(t.Context()))(t)
 	parts := strings.Split(signed, ".")
 	parts[1] = base64.RawURLEncoding.EncodeToString([]byte(`{"count":1}`))
-	delivery, err := signing.New(signing.Config{Store: store, Now: (&clock{began}).read}).Sign(t.Context(), "d", "t", []byte("body"))
-	test.OK(t, err)
+	delivery := test.Value(signing.New(signing.Config{Store: store, Now: (&clock{began}).read}).Sign(t.Context(), "d", "t", []byte("body")))(t)
 	for name, tt := range map[string]struct{ keys, signed, want string }{
 		"changed":                       {string(keys), strings.Join(parts, "."), "is not valid"},
 		"keys of another installation":  {string(other), signed, "not among the public keys"},

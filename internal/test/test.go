@@ -2,8 +2,10 @@
 package test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -33,6 +35,30 @@ func Is[T comparable](t testing.TB, what string, want, got T) {
 	}
 }
 
+// Contains fails a test if a text lacks a part. what says what it is.
+func Contains(t testing.TB, what, part, text string) {
+	t.Helper()
+	if !strings.Contains(text, part) {
+		t.Errorf("%s: got\n%s\nwant in it\n%s", what, text, part)
+	}
+}
+
+// Fails fails a test without an error whose text has a part. what says what returns it.
+func Fails(t testing.TB, what, part string, err error) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), part) {
+		t.Errorf("%s: got the error %v, want %q in it", what, err, part)
+	}
+}
+
+// Error fails a test if an error is not the wanted one. what says what returns it.
+func Error(t testing.TB, what string, want, err error) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Errorf("%s: got the error %v, want %v", what, err, want)
+	}
+}
+
 // File writes a file that lasts as long as a test, and returns its path.
 func File(t testing.TB, name, text string) string {
 	t.Helper()
@@ -49,3 +75,6 @@ func Value[T any](v T, err error) func(testing.TB) T {
 		return v
 	}
 }
+
+// Err returns the error of a call whose value a test does not need.
+func Err[T any](_ T, err error) error { return err }

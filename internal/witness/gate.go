@@ -48,15 +48,8 @@ func (b ballot) records() []string {
 
 func (v Vote) step(before, result any) (any, bool) {
 	b, _ := before.(ballot)
-	counted, voted, accepts := false, false, 0
-	for _, r := range b.records() {
-		counted = counted || r == v.record()
-		voted = voted || strings.HasPrefix(r, v.Voter+" ")
-		if strings.Contains(r, " accept ") {
-			accepts++
-		}
-	}
-	takes := !b.closed && !voted
+	counted := slices.Contains(b.records(), v.record())
+	takes := !b.closed && !slices.ContainsFunc(b.records(), func(r string) bool { return strings.HasPrefix(r, v.Voter+" ") })
 	if _, refused := result.(Refused); refused {
 		return b, !takes && !counted // a repeat gets the first answer
 	}
@@ -64,7 +57,7 @@ func (v Vote) step(before, result any) (any, bool) {
 		return b, counted || result == nil
 	}
 	b.votes += v.record() + "\n"
-	b.closed = !v.Accept || accepts+1 >= v.Needed
+	b.closed = !v.Accept || strings.Count(b.votes, " accept ") >= v.Needed
 	return b, true
 }
 

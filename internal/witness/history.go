@@ -113,10 +113,5 @@ func (h *History) Has(subject string, events []Event) {
 func (h *History) Calls() []Call {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return byBegin(slices.Clone(h.calls))
-}
-
-func byBegin(calls []Call) []Call {
-	slices.SortStableFunc(calls, func(a, b Call) int { return int(a.Begin - b.Begin) })
-	return calls
+	return slices.SortedStableFunc(slices.Values(h.calls), func(a, b Call) int { return int(a.Begin - b.Begin) })
 }

@@ -1,6 +1,7 @@
 package witness
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -43,9 +44,7 @@ func (m Make) step(before, result any) (any, bool) {
 	t, _ := before.(thing)
 	switch r := result.(type) {
 	case nil:
-		if t.id == "" {
-			t.id = unnamed
-		}
+		t.id = cmp.Or(t.id, unnamed)
 		return t, true
 	case Made:
 		if t.id == "" {

@@ -50,14 +50,9 @@ func (c Change) step(before, result any) (any, bool) {
 		return d, !applied && !fits && r.Revision <= d.revision() && r.Revision != c.Expect // a repeat shows the earlier one
 	case Refused:
 		return d, !applied
-	case nil:
-		if applied || !fits {
-			return d, true
-		}
-	default:
-		if applied || !fits {
-			return d, applied // a repeat gets the first answer
-		}
+	}
+	if applied || !fits {
+		return d, applied || result == nil // a repeat gets the first answer
 	}
 	return document{d.changes + 1, c.Value, d.applied + c.Key + "\n"}, true
 }

@@ -3,7 +3,6 @@ package witness_test
 import (
 	"bytes"
 	"encoding/xml"
-	"errors"
 	"io"
 	"slices"
 	"strings"
@@ -236,9 +235,7 @@ func checkForms(t *testing.T, a witness.Anomaly) {
 	}
 	for d := xml.NewDecoder(&picture); ; {
 		if _, err := d.Token(); err != nil {
-			if !errors.Is(err, io.EOF) {
-				t.Errorf("the picture is no XML: %v", err)
-			}
+			test.Error(t, "the end of the picture", io.EOF, err)
 			return
 		}
 	}
@@ -249,9 +246,7 @@ func TestAnomaly_Text(t *testing.T) {
 	want := "m: \"it is made once and kept\" is broken: no order of 2 calls explains make: {2}\n" +
 		"  ann |==  | make: {1}\n" +
 		"  bo  | == | make: {2}\n"
-	if diff := cmp.Diff(want, v.Anomalies[0].Text()); diff != "" {
-		t.Error(diff)
-	}
+	test.Equal(t, "the anomaly", want, v.Anomalies[0].Text())
 }
 
 func TestStream(t *testing.T) {

@@ -3,8 +3,9 @@ package machine
 import "longhaul/a2a"
 
 // A task runs while a leg of it does, and between two legs for as long as it has asked to wait: its work continues elsewhere.
-// Workers measure legs, so that a wait for a worker does not count; that of one whose worker says nothing, or that is
-// elsewhere, counts from its begin to its end. No wait for people, budgets, quotas, turns or another attempt counts.
+// Workers measure legs, so that a wait for a worker does not count; one that Temporal times out has run as long as it may.
+// That of one whose worker is lost, or that is elsewhere, counts from its begin to its end. No wait for people, budgets,
+// quotas, turns or another attempt counts.
 // An attempt that ends is counted at once. One that continues is counted with what its legs use, or after an hour:
 // else each look at work elsewhere would have an event.
 

@@ -42,6 +42,9 @@ func TestPlan_time(t *testing.T) {
 	failed := func(b *budgeted) machine.Input {
 		return machine.Ended{Key: b.m.Wants().Activities[0].Key, Failed: &machine.Failure{Code: "error"}}
 	}
+	timeout := func(b *budgeted) machine.Input {
+		return machine.Ended{Key: b.m.Wants().Activities[0].Key, Failed: &machine.Failure{Code: opt.ReasonTimeout}}
+	}
 	done, uses := opt.Outcome{State: opt.TaskCompleted}, park(0)
 	uses.Usage = &opt.Usage{Input: 7, Ran: 99}
 	for name, tt := range map[string]struct {
@@ -66,6 +69,20 @@ func TestPlan_time(t *testing.T) {
 			b.after(9000, machine.Held{Key: b.m.Wants().Activities[0].Key, Text: "Waits."})
 			b.after(9000, failed(b))
 		}, "[]"},
+		"a timeout": {func(b *budgeted) { b.after(9_000_000, timeout(b)) }, "[0 1800s 0]"},
+		"a timeout after a quota": {func(b *budgeted) {
+			b.after(9000, machine.Held{Key: b.m.Wants().Activities[0].Key, Text: "Waits."})
+			b.after(9_000_000, timeout(b))
+		}, "[0 1800s 0]"},
+		"a timeout of a cancel": {func(b *budgeted) {
+			b.ends(0, 0, park(90_000))
+			b.after(20_000, machine.Directed{Directive: machine.Directive{N: 2, Start: true, Since: 1000, Stop: opt.PlanCanceled}})
+			b.after(30_000, timeout(b))
+		}, "[0 50s 0]"},
+		"a timeout under earlier rules": {func(b *budgeted) {
+			b.m.State.Rules = 35
+			b.after(9_000_000, timeout(b))
+		}, "[0 9000s 0]"},
 		"looks": {func(b *budgeted) {
 			b.ends(1000, 5, park(20_000))
 			b.after(20_000, elapsed(b))

@@ -91,6 +91,7 @@ type facts struct {
 	n                 int64 // of the latest event
 	contextID, rootID string
 	rules             int
+	limits            opt.Limits
 	spending          spending
 }
 

@@ -449,12 +449,22 @@ func lap(j job, measured int64) {
 	setClock(j, c)
 }
 
-// lapToEnd is the lap at the end of an activity. One that was canceled before a worker has begun it took no time.
+// lapToEnd is the lap at the end of an activity. One that was canceled before a worker has begun it took no time, and one
+// that Temporal has timed out the time that it may take: its worker could not say how long it ran.
 func lapToEnd(j job, in Ended) {
-	if in.Failed != nil && in.Failed.Canceled && in.Outcome.Ran == 0 && j.work().Elsewhere == nil {
-		restart(j)
+	ran, f := in.Outcome.Ran, j.plan.facts()
+	if in.Failed != nil && ran == 0 && j.work().Elsewhere == nil {
+		switch {
+		case in.Failed.Canceled:
+			restart(j)
+		case in.Failed.Code == opt.ReasonTimeout && f.rules >= rulesTimeouts:
+			ran = j.task.MayTake(f.limits).Milliseconds()
+			if c := j.kept.Clocks[j.task.ID]; !c.Since.IsZero() { // a leg that cancels may take less
+				ran = min(ran, f.now.Millis()-c.Since.Millis())
+			}
+		}
 	}
-	lap(j, in.Outcome.Ran)
+	lap(j, ran)
 }
 
 // setClock keeps the clock of the task.

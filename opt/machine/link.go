@@ -30,6 +30,7 @@ type Link struct {
 	GoneAt    a2a.Time  `json:"goneAt,omitzero"`   // since when; of a rewound objective, which may get none
 	Doubted   bool      `json:"doubted,omitempty"` // its workflow may be gone, which is being checked
 	Doubts    int       `json:"doubts,omitempty"`  // how often
+	Alone     bool      `json:"alone,omitempty"`   // it ends alone: its objective had ended before
 }
 
 // begin notes that the workflow of the plan has begun, with the directive n.
@@ -134,7 +135,7 @@ func (l *Link) deliver(in Delivered) (lost bool) {
 		l.Noted = in.Notes
 	}
 	l.Gone = in.Gone && l.Own
-	return in.Gone && !l.Own
+	return in.Gone && !l.Own && !l.Alone
 }
 
 // addWants adds the workflow of a plan, or the directive for it.
@@ -151,6 +152,15 @@ func (l *Link) addWants(w *Wants, p *opt.Plan) {
 	}
 	w.Bound = w.Bound || l.Own && !p.Over() && (l.Gone || !d.ReportEnd || l.Delivered < d.N)
 }
+
+// endAlone has the plan cancel itself. This run does not wait for its end. after is the latest event.
+func (l *Link) endAlone(now a2a.Time, after int64) {
+	l.renumber(now)
+	l.Directive.Stop, l.Changed, l.Alone = string(opt.ObjectiveCanceled), after, true
+}
+
+// endsAlone reports whether the plan was asked to.
+func (l *Link) endsAlone() bool { return l.Alone && !l.Doubted && l.Delivered >= l.Directive.N }
 
 // adopt takes over a plan that an earlier run of the objective has begun and that still
 // runs: it gets a directive, and reports to this run from then on, or that it is another one.

@@ -174,6 +174,14 @@ const rulesLookAgain = 35
 // ask for one of the budget that they share.
 const rulesBusy = 35
 
+// rulesTimeouts is the version of the rules from which on the wait for a worker is no part of the time of a task that
+// Temporal has timed out.
+const rulesTimeouts = 36
+
+// rulesAlone is the version of the rules from which on an objective that is begun again since a plan seemed lost does not
+// wait for it if it runs.
+const rulesAlone = 36
+
 // rulesReads is the version of the rules from which on the run of a retry that has read the retry itself, since it was
 // reset, ends, and a rewound objective does not wait for ever for the result of a plan.
 const rulesReads = 37

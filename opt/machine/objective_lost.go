@@ -29,16 +29,22 @@ func seemsLost(m *Objective, in PlanLost) {
 	}
 }
 
-// checked handles that the workflow of a plan is gone, or not. The check may have been about an earlier run.
+// checked handles that the workflow of a plan is gone, or not. The check may have been about an earlier run. A plan that
+// runs under an objective that had ended before was reset since, and ends as one that finds no objective.
 func checked(m *Objective, in Checked) {
 	s := &m.State
 	for _, l := range s.Links {
 		if !l.Doubted || l.check() != in.Key {
 			continue
 		}
-		if l.Doubted = false; in.Gone && l.Begun && !s.Objective.Plan(l.PlanID).Over() {
+		l.Doubted = false
+		switch {
+		case !l.Begun || s.Objective.Plan(l.PlanID).Over():
+		case in.Gone:
 			s.Kept = nil
 			m.lost(l)
+		case s.Objective.Status.Ended() && s.Rules >= rulesAlone:
+			l.endAlone(m.now, s.N)
 		}
 	}
 }

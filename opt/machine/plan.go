@@ -246,7 +246,7 @@ func (m *Plan) toJobs(in Input) {
 
 // facts, leaf and show are for jobs; see [home].
 func (m *Plan) facts() facts {
-	return facts{now: m.now, n: m.State.N, contextID: m.State.ContextID, rootID: m.State.RootID, rules: m.State.Rules, spending: spending{&m.State}}
+	return facts{now: m.now, n: m.State.N, contextID: m.State.ContextID, rootID: m.State.RootID, rules: m.State.Rules, limits: m.State.Plan.Limits, spending: spending{&m.State}}
 }
 
 func (m *Plan) leaf(t *opt.Task) bool { return m.State.Directive.Leaf && m.State.Plan.Leaf(t) }

@@ -1,7 +1,6 @@
 package rehearse
 
 import (
-	"cmp"
 	"encoding/json"
 	"time"
 
@@ -72,7 +71,7 @@ func (p planPart) perform(a machine.Activity) (machine.Input, time.Duration) {
 	}
 	work := p.m.State.WorkOf(a)
 	takes, in := is.Takes.At(p.w.draw()), machine.Ended{Key: a.Key}
-	most := time.Duration(cmp.Or(t.Timeout, p.m.State.Plan.Limits.OrDefault().Timeout)) * time.Second
+	most := t.MayTake(p.m.State.Plan.Limits)
 	switch {
 	case takes > most && !is.whole:
 		p.w.overran[t.ID], takes = true, most

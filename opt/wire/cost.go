@@ -2,13 +2,14 @@ package wire
 
 import (
 	"fmt"
+	"strings"
 
 	"longhaul/a2a"
 	"longhaul/opt"
 	"longhaul/opt/shown"
 )
 
-// A Usage is what all attempts at some work have used of models, under [opt.KeyUsage] in metadata.
+// A Usage is what all attempts at some work have used, under [opt.KeyUsage] in metadata.
 type Usage struct {
 	InputTokens  int64  `json:"inputTokens"`
 	CachedTokens int64  `json:"cachedTokens,omitempty"` // of the input: read from a cache of the provider
@@ -37,7 +38,7 @@ type CostList struct {
 
 // A Cost is what one of them has cost.
 type Cost struct {
-	Of string `json:"of"` // the context, model or tenant; "" for work that names no model
+	Of string `json:"of"` // the context, model or tenant; "" for work that names no model. Models have no time
 	Usage
 }
 
@@ -94,30 +95,28 @@ func (u *Usage) String() string {
 	if u.Limit != nil {
 		limit = *u.Limit
 	}
-	text := opt.Grouped(u.InputTokens + u.OutputTokens)
+	var list []string
+	say := func(used bool, format string, args ...any) {
+		if used {
+			list = append(list, fmt.Sprintf(format, args...))
+		}
+	}
+	tokens := u.InputTokens + u.OutputTokens
 	if limit.Tokens > 0 {
-		text += " of " + opt.Grouped(limit.Tokens)
+		say(true, "%s of %s tokens", opt.Grouped(tokens), opt.Grouped(limit.Tokens))
+	} else {
+		say(tokens > 0, "%s tokens", opt.Grouped(tokens))
 	}
-	text += " tokens"
-	if u.Cost != "" {
-		text += ", cost " + u.Cost
-		if limit.Cost != "" {
-			text += " of " + limit.Cost
-		}
-	}
+	say(u.Cost != "" && limit.Cost == "", "cost %s", u.Cost)
+	say(u.Cost != "" && limit.Cost != "", "cost %s of %s", u.Cost, limit.Cost)
 	counted := func(n int64, most opt.Cap, what string) {
-		if n > 0 && most > 0 {
-			text += fmt.Sprintf(", %d of %d %s", n, most-1, what)
-		} else if n > 0 {
-			text += fmt.Sprintf(", %d %s", n, what)
-		}
+		say(n > 0 && most == 0, "%d %s", n, what)
+		say(n > 0 && most > 0, "%d of %d %s", n, most-1, what)
 	}
 	counted(u.Questions, limit.Questions, "questions")
 	counted(u.Calls, limit.Calls, "calls")
-	if ran := u.Time(); ran != "" {
-		text += ", ran " + ran
-	}
-	return text
+	say(u.Time() != "", "ran %s", u.Time())
+	return strings.Join(list, ", ")
 }
 
 // Time returns how long tasks ran in words; "" if that is no whole second.

@@ -139,7 +139,7 @@ function morph(old, fresh) {
     return;
   }
   attributes(old, fresh);
-  if (old.dataset.saved !== undefined) return; // has what this browser keeps
+  if (old.matches("[data-saved], [data-said]")) return; // has what a script has written
   if (old.localName === "textarea" || old.localName === "select") {
     if (old.innerHTML !== fresh.innerHTML) old.innerHTML = fresh.innerHTML;
     return;

@@ -9,7 +9,13 @@ const keyOf = (node) => node.id.slice(1);
 const nameOf = (node) => node.querySelector("text").textContent;
 const isTask = (node) => keyOf(node).includes("-");
 
-function say(text) { document.getElementById("draft-says").textContent = text; }
+// say writes what the reader should know. It stays until the draft is another one.
+let said = ""; // the address of the draft
+function say(text) {
+  said = location.href;
+  document.getElementById("draft-says").textContent = text;
+}
+addEventListener("shown", () => { if (said !== location.href && document.getElementById("draft-says")) say(""); });
 
 // open shows an address in place, and then moves the focus.
 async function open(url, focused) {

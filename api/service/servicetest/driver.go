@@ -68,8 +68,13 @@ type driver struct {
 	now   time.Time
 }
 
-// tick is how long one workflow task takes.
-const tick = 100 * time.Millisecond
+// tick returns how long one workflow task takes.
+func (d *driver) tick() time.Duration {
+	if d.cfg.Prompt {
+		return 0
+	}
+	return 100 * time.Millisecond
+}
 
 func (d *driver) idleFor() int64 { return int64(d.cfg.IdleFor / time.Second) }
 
@@ -125,12 +130,6 @@ func (r *run) end(key string, in machine.Input) {
 	r.inbox = append(r.inbox, in)
 }
 
-// streamed returns the number of the next piece of a source.
-func (r *run) streamed(source string) int64 {
-	r.pieces[source]++
-	return r.pieces[source]
-}
-
 // runAll handles all inputs and their consequences.
 func (d *driver) runAll() {
 	for changed := true; changed; {
@@ -151,11 +150,7 @@ func (d *driver) task(r *run) bool {
 	if !r.isNew && len(r.inbox) == 0 {
 		return false
 	}
-	took := tick
-	if d.cfg.Prompt {
-		took = 0
-	}
-	now := d.advance(took)
+	now := d.advance(d.tick())
 	if r.isNew {
 		r.isNew = false
 		opened := now
@@ -209,18 +204,10 @@ func (d *driver) reconcile(r *run) {
 		}
 	}
 	for _, s := range wants.Signals {
-		to, in := r.m.message(s)
-		receiver := d.runs[to]
-		if receiver != nil {
-			receiver.inbox = append(receiver.inbox, in)
-		}
-		r.inbox = append(r.inbox, machine.Delivered{To: s.To, N: s.N, Gone: receiver == nil})
+		d.signal(r, s)
 	}
 	for _, c := range wants.Children {
-		if key := (machine.Child{PlanID: c.PlanID, Attempt: c.Attempt, Try: c.Try}); !r.children[key] {
-			r.children[key] = true
-			d.child(r, c)
-		}
+		d.child(r, c)
 	}
 	for _, a := range wants.Activities {
 		running := slices.ContainsFunc(r.activities, func(x machine.Activity) bool { return x.Key == a.Key })
@@ -235,8 +222,23 @@ func (d *driver) reconcile(r *run) {
 	}
 }
 
-// child begins a plan.
+// signal delivers a signal of r.
+func (d *driver) signal(r *run, s machine.Signal) {
+	to, in := r.m.message(s)
+	receiver := d.runs[to]
+	if receiver != nil {
+		receiver.inbox = append(receiver.inbox, in)
+	}
+	r.inbox = append(r.inbox, machine.Delivered{To: s.To, N: s.N, Gone: receiver == nil})
+}
+
+// child begins a plan, once.
 func (d *driver) child(r *run, c machine.Child) {
+	key := machine.Child{PlanID: c.PlanID, Attempt: c.Attempt, Try: c.Try}
+	if r.children[key] {
+		return
+	}
+	r.children[key] = true
 	if d.runs[c.PlanID] != nil {
 		r.inbox = append(r.inbox, machine.ChildRefused{PlanID: c.PlanID, Attempt: c.Attempt})
 		return
@@ -268,24 +270,25 @@ func (d *driver) activity(r *run, a machine.Activity) {
 			r.end(a.Key, machine.Made{Key: a.Key, Plans: made.Plans, Planner: made.Planner, Reason: made.Reason, Failure: made.Failure})
 		}
 	case machine.LoadKept:
-		kept, err := d.journal.Kept(context.Background(), r.m.(objectiveHost).State.Objective.Tenant, r.id)
-		if err != nil {
-			panic(err)
-		}
+		kept := must(d.journal.Kept(context.Background(), r.m.(objectiveHost).State.Objective.Tenant, r.id))
 		r.end(a.Key, machine.Loaded{Key: a.Key, Kept: deepCopy(kept)})
 	case machine.CheckPlan:
 		r.end(a.Key, machine.Checked{Key: a.Key, Gone: d.runs[a.Of] == nil})
 	case machine.LookUp:
-		by, err := condition.Standing{Rules: d.standing}.Decide(context.Background(), r.m.(planHost).State.QuestionOf(a, a2a.At(d.Now())))
-		if err != nil {
-			panic(err)
-		}
+		by := must(condition.Standing{Rules: d.standing}.Decide(context.Background(), r.m.(planHost).State.QuestionOf(a, a2a.At(d.Now()))))
 		r.end(a.Key, machine.Looked{Key: a.Key, By: by})
 	case machine.RunTask:
 		if d.cfg.Script != nil {
 			d.play(r, a)
 		}
 	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }
 
 func (d *driver) play(r *run, a machine.Activity) {
@@ -309,8 +312,9 @@ func (d *driver) stream(r *run, work opt.Work, chunks []opt.Chunk) {
 	b := opt.Batch{ObjectiveID: r.objective, Source: source}
 	for _, c := range chunks {
 		c.Artifact.ArtifactID = opt.ArtifactID(work.TaskID, c.Artifact.ArtifactID)
+		r.pieces[source]++
 		b.Events = append(b.Events, opt.Event{
-			N: r.streamed(source), Kind: opt.ArtifactAdded, At: a2a.At(d.Now()), PlanID: work.PlanID, TaskID: work.TaskID, RootID: work.RootID,
+			N: r.pieces[source], Kind: opt.ArtifactAdded, At: a2a.At(d.Now()), PlanID: work.PlanID, TaskID: work.TaskID, RootID: work.RootID,
 			Round: work.Round, Attempt: work.Attempt, Try: 1, Chunk: &c,
 		})
 	}

@@ -31,8 +31,7 @@ func testParts(t *testing.T, parts string, more ...string) {
 	if err != nil {
 		t.Fatalf("bench: %v\n%s", err, out)
 	}
-	raw, err := os.ReadFile(path)
-	test.OK(t, err)
+	raw := test.Value(os.ReadFile(path))(t)
 	var report struct {
 		CPUs    int
 		Figures []struct {

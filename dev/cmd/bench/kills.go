@@ -23,13 +23,11 @@ func measureKills(ctx context.Context, s settings, r *report) error {
 		return err
 	}
 	defer p.stop()
-	var peer *restate
-	if s.restate != "" {
-		if peer, err = startRestate(ctx, s); err != nil {
-			return err
-		}
-		defer peer.stop()
+	peer, err := startRestate(ctx, s)
+	if err != nil {
+		return err
 	}
+	defer peer.stop()
 	where, within := "", 1.0 // in seconds
 	if s.postgres {
 		where, within = ", a Temporal with its defaults on PostgreSQL", 2

@@ -85,7 +85,7 @@ func run(ctx context.Context, s settings) error {
 	if err != nil {
 		return err
 	}
-	if s.rounds < 1 || s.parallel < 1 || s.gates < 1 || s.kills < 1 {
+	if min(s.rounds, s.parallel, s.gates, s.kills) < 1 {
 		return errors.New("--rounds, --parallel, --gates and --kills must be 1 or more")
 	}
 	if s.peers {

@@ -31,12 +31,12 @@ func measureOverhead(ctx context.Context, s settings, r *report) error {
 		{name: bareName, once: bare.Once, log: &bare.Log},
 		{name: longhaulName, once: service.Once, log: &service.Log},
 	}
-	if s.restate != "" {
-		peer, err := startRestate(ctx, s)
-		if err != nil {
-			return err
-		}
-		defer peer.stop()
+	peer, err := startRestate(ctx, s)
+	if err != nil {
+		return err
+	}
+	defer peer.stop()
+	if peer != nil {
 		sides = append(sides, &side{name: restateName, once: peer.once, cpuTime: peer.cpuTime})
 	}
 	for _, side := range sides {

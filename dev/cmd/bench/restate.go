@@ -61,8 +61,11 @@ func restateServers(packages string) string {
 	return filepath.Join(packages, "node_modules", "@restatedev", "restate-server-*", "bin", "restate-server")
 }
 
-// startRestate starts both processes and waits until an objective has run.
+// startRestate starts both processes and waits until an objective has run. It returns nil without --peers.
 func startRestate(ctx context.Context, s settings) (r *restate, err error) {
+	if s.restate == "" {
+		return nil, nil
+	}
 	r = &restate{packages: s.restate, dir: filepath.Join(s.dir, fmt.Sprintf("restate-%d", time.Now().UnixNano()))}
 	r.client.Transport = &http.Transport{MaxIdleConnsPerHost: s.parallel}
 	defer func() {
@@ -127,6 +130,9 @@ func (r *restate) startHandlers() error {
 
 // stop may be called in any state.
 func (r *restate) stop() {
+	if r == nil {
+		return
+	}
 	for _, p := range []*child.Process{r.handling, r.serverProcess} {
 		if p != nil {
 			_ = p.Stop(syscall.SIGTERM, 10*time.Second)

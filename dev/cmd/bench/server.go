@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -52,9 +53,7 @@ var stampCommand = regexp.MustCompile(`(?:work (\S+); )?stamp (\d+) (\S+)`)
 // Execute implements [activities.Executor].
 func (e stamping) Execute(ctx context.Context, w activities.Work, out activities.Stream) (activities.Outcome, error) {
 	script := w.Description
-	if script == "" {
-		script = w.Name
-	}
+	script = cmp.Or(script, w.Name)
 	found := stampCommand.FindStringSubmatch(script)
 	if found == nil || strings.HasPrefix(script, "ask") && len(w.Replies) == 0 {
 		w.Description, _, _ = strings.Cut(script, "; stamp")

@@ -75,6 +75,8 @@ func (c *countedVisit) keyboard() {
 	c.run(`document.getElementById("n2").focus(); null`)
 	c.tab.press("w")
 	c.sees("Serve comes first.")
+	c.refreshed()
+	c.sees("Serve comes first.")
 	for range 2 { // its task, and the next plan
 		c.tab.press(kb.ArrowRight)
 	}

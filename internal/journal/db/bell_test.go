@@ -9,6 +9,7 @@ import (
 	"go.uber.org/zap"
 
 	"longhaul/internal/journal/db"
+	"longhaul/internal/test"
 )
 
 // bells returns two bells for the same journal, as two processes have them.
@@ -20,9 +21,7 @@ func bells(t *testing.T, path string) (here, there db.Bell) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() {
-			if err := b.Close(); err != nil {
-				t.Error(err)
-			}
+			test.OK(t, b.Close())
 		})
 	}
 	return here, there
@@ -31,9 +30,7 @@ func bells(t *testing.T, path string) (here, there db.Bell) {
 func ring(t *testing.T, b db.Bell, times int) {
 	t.Helper()
 	for range times {
-		if err := b.Ring(); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, b.Ring())
 	}
 }
 
@@ -65,9 +62,7 @@ func TestBell(t *testing.T) {
 func TestBell_long(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "journal.db-bell")
-	if err := os.WriteFile(path, make([]byte, db.MostRings), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, os.WriteFile(path, make([]byte, db.MostRings), 0o600))
 	here, there := bells(t, path)
 	isShort(t, path, 0)
 	for range 3 {

@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -52,15 +53,11 @@ func openPostgres(cfg Config) (*Postgres, error) {
 		return nil, fmt.Errorf("%w: the URL of the journal is not one of PostgreSQL: %w", opt.ErrMalformed, err)
 	}
 	d := &Postgres{cfg: config, most: cfg.Connections, migrate: cfg.Migrate, fold: cfg.Fold, log: cfg.Log, to: cfg.Observer}
-	if d.most == 0 {
-		d.most = DefaultConnections
-	}
+	d.most = cmp.Or(d.most, DefaultConnections)
 	if d.most < leastConnections {
 		return nil, fmt.Errorf("%w: a journal needs at least %d connections", opt.ErrMalformed, leastConnections)
 	}
-	if config.ConnectTimeout == 0 {
-		config.ConnectTimeout = 5 * time.Second
-	}
+	config.ConnectTimeout = cmp.Or(config.ConnectTimeout, 5*time.Second)
 	set := func(c *pgx.ConnConfig, name, value string) {
 		if _, given := c.RuntimeParams[name]; !given {
 			c.RuntimeParams[name] = value
@@ -208,6 +205,12 @@ func isUnreachable(err error) bool {
 	return errors.As(err, &connect) || errors.As(err, &network)
 }
 
+// isLost reports whether err says that a connection was lost, or that there is none.
+func isLost(err error) bool {
+	ended := func(as error) bool { return errors.Is(err, as) }
+	return isUnreachable(err) || pgconn.SafeToRetry(err) || pgconn.Timeout(err) || slices.ContainsFunc([]error{sql.ErrConnDone, errUnended, net.ErrClosed}, ended)
+}
+
 // Failure implements [diagnoser].
 func (d *Postgres) Failure(err error) error {
 	var e *pgconn.PgError
@@ -219,7 +222,7 @@ func (d *Postgres) Failure(err error) error {
 		if !isServerGone(e.Code) && !slices.Contains([]string{"40", "53", "55", "57", "58", "XX"}, class) {
 			return err
 		}
-	case !isUnreachable(err) && !pgconn.SafeToRetry(err) && !pgconn.Timeout(err) && !errors.Is(err, sql.ErrConnDone) && !errors.Is(err, errUnended) && !errors.Is(err, net.ErrClosed):
+	case !isLost(err):
 		return err
 	}
 	return unavailable(d, err)

@@ -32,7 +32,7 @@ func (d *Postgres) announce(c *Conn, list []Changes) error {
 func Notifications(list []Changes) (texts []string, err error) {
 	n, size := Changes{}, 0
 	flush := func() error {
-		if len(n.Seqs) == 0 && len(n.Gone) == 0 && !n.Due {
+		if len(n.Seqs)+len(n.Gone) == 0 && !n.Due {
 			return nil
 		}
 		text, err := json.Marshal(n)

@@ -203,11 +203,6 @@ func (d *SqliteFile) afterCommit(c *Conn, n int) {
 	}
 }
 
-// isBusy reports whether err says that another connection has the lock.
-func isBusy(err error) bool {
-	return resultCode(err) == sqlite3.SQLITE_BUSY
-}
-
 // resultCode returns SQLite's result code in err, 0 if there is none.
 func resultCode(err error) int {
 	var e *sqlite.Error
@@ -288,7 +283,7 @@ const (
 func repeatWhileBusy(do func() error) error {
 	for deadline := time.Now().Add(lockWait); ; {
 		err := do()
-		if !isBusy(err) || time.Now().After(deadline) {
+		if resultCode(err) != sqlite3.SQLITE_BUSY || time.Now().After(deadline) {
 			return err
 		}
 		time.Sleep(lockPause)

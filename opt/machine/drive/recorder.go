@@ -113,19 +113,22 @@ func (r *recorder) ride() []opt.Batch {
 	if r.writing || r.rewound || r.riding >= r.last || r.needed > r.done || len(r.carried) > 0 {
 		return nil
 	}
-	for _, e := range r.pending {
-		switch {
-		case e.Kind == opt.TaskMoved && e.Gate == nil && e.Status == nil, e.Kind == opt.ArtifactAdded, e.Kind == opt.TaskTried, e.Kind == opt.UsageAdded:
-		case e.Kind == opt.PlanMoved || e.Kind == opt.PlanStarted:
-		default:
-			return nil
-		}
-	}
-	if len(r.pending) == 0 {
+	if len(r.pending) == 0 || slices.ContainsFunc(r.pending, isAwaited) {
 		return nil
 	}
 	r.riding = r.last
 	return r.batches()
+}
+
+// isAwaited reports whether something may wait until e is recorded.
+func isAwaited(e opt.Event) bool {
+	switch e.Kind {
+	case opt.TaskMoved:
+		return e.Gate != nil || e.Status != nil
+	case opt.PlanMoved, opt.PlanStarted, opt.ArtifactAdded, opt.TaskTried, opt.UsageAdded:
+		return false
+	}
+	return true
 }
 
 // arrived notes that an activity in which batches rode has ended. Only an outcome

@@ -110,20 +110,23 @@ func (w *work) stopUnwanted(wants machine.Wants) {
 	for _, t := range wants.Timers {
 		wanted[t.Key] = true
 	}
-	for _, key := range slices.Sorted(maps.Keys(w.activities)) {
-		if c := w.activities[key]; !wanted[key] && !c.canceled {
+	for _, key := range unwanted(w.activities, wanted) {
+		if c := w.activities[key]; !c.canceled {
 			c.canceled = true
 			c.cancel()
 		}
 	}
 	for _, sleeping := range []map[string]func(){w.timers, w.pauses} {
-		for _, key := range slices.Sorted(maps.Keys(sleeping)) {
-			if !wanted[key] {
-				sleeping[key]()
-				delete(sleeping, key)
-			}
+		for _, key := range unwanted(sleeping, wanted) {
+			sleeping[key]()
+			delete(sleeping, key)
 		}
 	}
+}
+
+// unwanted returns the keys of running work that is not wanted, in order.
+func unwanted[V any](there map[string]V, wanted map[string]bool) []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(there)), func(key string) bool { return wanted[key] })
 }
 
 func (w *work) startTimer(t machine.Timer) {

@@ -15,15 +15,6 @@ import (
 // The workers run activities, and record the events that ride in them.
 type workers struct{ w *world }
 
-// triesBefore returns the tries at an activity that a worker sends back: one without the journal
-// has begun, and could not record what it streams.
-func triesBefore(journalDown bool) (t drive.Tries) {
-	if journalDown {
-		t.Begun = 1
-	}
-	return t
-}
-
 // sentBackPause is what an activity waits that was sent back.
 var sentBackPause = drive.Pause{First: 5 * time.Second, Longest: 10 * time.Minute}
 
@@ -69,7 +60,10 @@ func (ws workers) sendBack(r *run, a *activity) {
 	ws.w.facts.resent[r.id+a.Key] = true
 	r.undo = append(r.undo, func() { delete(ws.w.facts.resent, r.id+a.Key) })
 	r.drop(a)
-	end := drive.End{Input: machine.Ended{Key: a.Key, Failed: &machine.Failure{Code: "quota"}}, Again: true, Tries: triesBefore(ws.w.journal.down), Pause: sentBackPause}
+	end := drive.End{Input: machine.Ended{Key: a.Key, Failed: &machine.Failure{Code: "quota"}}, Again: true, Pause: sentBackPause}
+	if ws.w.journal.down { // it has begun, and could not record what it streams
+		end.Tries.Begun = 1
+	}
 	if !a.ends() && !a.collects {
 		end.Held = "Waits for a quota."
 		a.held(r)
@@ -169,8 +163,10 @@ func ran(a *activity, c *choice) machine.Input {
 // executed returns a random outcome of an executor, or its failure.
 func executed(a *activity, c *choice) (out opt.Outcome, failed *machine.Failure) {
 	switch c.pick(20) {
-	case 9, 10:
+	case 9:
 		failed = &machine.Failure{Code: "error", Message: "An error."}
+	case 10:
+		failed = &machine.Failure{Code: opt.ReasonTimeout, Message: "It took too long."}
 	case 11:
 		failed = &machine.Failure{Code: opt.ReasonWorkerLost, Message: "The worker was lost."}
 	case 12:

@@ -195,7 +195,7 @@ func staysBehind(w *world, p *opt.Plan, t *opt.Task) {
 
 // asksBehind is that for a gate that opens.
 func asksBehind(w *world, _ *run, s *machine.PlanState, e opt.Event) {
-	if e.Gate != nil && e.From != e.To && !s.Plan.Loose {
+	if opensGate(e) && !s.Plan.Loose {
 		staysBehind(w, &s.Plan, s.Plan.Task(e.TaskID))
 	}
 }

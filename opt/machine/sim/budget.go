@@ -163,19 +163,19 @@ func withinAll(w *world, s *machine.PlanState, needs opt.Usage, what string) {
 	sum := o.Used
 	for _, p := range o.Objective.Plans {
 		r := w.latest[p.ID]
-		if r != nil && disturbed(w, r) {
+		if disturbed(w, r) {
 			return
 		}
 		excess := w.facts.plan(p.ID).spend
 		if len(o.Objective.Plans) < 3 {
 			excess = max(excess-1, 0)
 		}
-		if sum.Input -= int64(excess); r == nil || p.Over() || r.m.(planHost).p.State.Plan.Run != p.Run {
+		sum.Input -= int64(excess)
+		if own := w.unended(r, p); own != nil && own.Plan.Run == p.Run {
+			sum, all.Raised = sum.Plus(spentIn(own)), all.Raised.Highest(own.Raised)
+		} else {
 			sum = sum.Plus(p.Report.Spent)
-			continue
 		}
-		sum = sum.Plus(spentIn(&r.m.(planHost).p.State))
-		all.Raised = all.Raised.Highest(r.m.(planHost).p.State.Raised)
 	}
 	sum.Calls, sum.Questions = sum.Calls-needs.Calls, sum.Questions-needs.Questions-w.facts.unlimited[of.id]
 	if over := left(&all, sum, needs); over != (opt.SpendLimit{}) {
@@ -183,9 +183,9 @@ func withinAll(w *world, s *machine.PlanState, needs opt.Usage, what string) {
 	}
 }
 
-// disturbed reports whether an operator has ended or reset a workflow, which may have done more than it knows.
+// disturbed reports whether an operator has ended or reset a workflow, if it has begun: it may have done more than it knows.
 func disturbed(w *world, r *run) bool {
-	return w.facts.cut[r.id] || w.facts.resets[r.id] > 0 || r.terminated
+	return r != nil && (w.facts.cut[r.id] || w.facts.resets[r.id] > 0 || r.terminated)
 }
 
 // asksWithin: people are asked only as often as the budget has it.
@@ -194,10 +194,13 @@ func asksWithin(w *world, r *run, s *machine.PlanState, e opt.Event) {
 		return
 	}
 	asksOnce(w, s)
-	if e.Gate.Budget && s.Rules >= 35 { // a question that waits for it is looked at again
-		delete(w.facts.looked, e.TaskID)
-	}
-	if e.Gate.Budget || e.From == e.To {
+	switch {
+	case e.Gate.Budget:
+		if s.Rules >= 35 { // a question that waits for it is looked at again
+			delete(w.facts.looked, e.TaskID)
+		}
+		return
+	case !opensGate(e):
 		return
 	}
 	if s.Rules >= 18 && (e.Usage == nil || e.Usage.Questions != 1) {
@@ -240,17 +243,17 @@ func knowsUse(w *world, s *machine.ObjectiveState, own *machine.PlanState) {
 	}
 	want := s.Used
 	for _, p := range s.Objective.Plans {
-		other := w.open(p.ID)
+		other := w.unended(w.open(p.ID), p)
 		switch {
 		case w.facts.resets[p.ID] > 0:
 			return
 		case p.ID == own.Plan.ID:
-		case own.Rules >= 26 && other != nil && !p.Over() && p.Started: // they share it
-			return
-		case other != nil && !p.Over():
-			want = want.Plus(spentIn(&other.m.(planHost).p.State))
-		default:
+		case other == nil:
 			want = want.Plus(p.Report.Spent)
+		case own.Rules >= 26 && p.Started: // they share it
+			return
+		default:
+			want = want.Plus(spentIn(other))
 		}
 	}
 	if own.Directive.Spent != want {

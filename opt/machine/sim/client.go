@@ -180,19 +180,20 @@ func (cs clients) callBack(c opt.Callback) {
 	cs.w.put(op{kind: callback, to: ref.PlanID, in: machine.Callback{Callback: c}})
 }
 
-// fork has a client make another objective of one, from one of its events. The original stays as it is.
-func (cs clients) fork(r *row, c *choice) {
-	var events []opt.Event
-	for _, e := range cs.w.journal.log {
-		if e.objectiveID == r.objective.ID {
-			events = append(events, event(e.content))
-		}
-	}
-	n := len(events) - c.pick(len(events))
+// drawChange draws what a fork changes.
+func (cs clients) drawChange(c *choice, o *opt.Objective) fork.Change {
 	change := fork.Change{Repeat: c.pick(3) > 0}
-	if p := anyPlan(c, &r.objective); p != nil && len(p.Tasks) > 0 && c.chance(3) {
+	if p := anyPlan(c, o); p != nil && len(p.Tasks) > 0 && c.chance(3) {
 		change.Tasks = []fork.TaskChange{{ID: p.Tasks[c.pick(len(p.Tasks))].ID, Name: fmt.Sprint("changed ", cs.w.n)}}
 	}
+	return change
+}
+
+// fork has a client make another objective of one, from one of its events. The original stays as it is.
+func (cs clients) fork(r *row, c *choice) {
+	events := cs.w.journal.eventsOf(r.objective.ID)
+	n := len(events) - c.pick(len(events))
+	change := cs.drawChange(c, &r.objective)
 	o := cs.newOpening("").Objective
 	o.ContextID = o.ID // of its own, as the API gives it
 	o.Name, o.Principal = "", principals[c.pick(len(principals))]

@@ -30,7 +30,7 @@ func (cs clients) fill(c *choice, cmd *opt.Command, o *opt.Objective) {
 	name := "named by " + cmd.ID
 	p := anyPlan(c, o)
 	k := c.pick(24)
-	if p == nil && k >= 12 {
+	if p == nil {
 		k %= 12
 	}
 	cmd.Kind = opt.UpdateObjective
@@ -64,11 +64,8 @@ func (cs clients) fill(c *choice, cmd *opt.Command, o *opt.Objective) {
 func (cs clients) fillForPlan(c *choice, cmd *opt.Command, o *opt.Objective, p *opt.Plan) {
 	name := "named by " + cmd.ID
 	k := c.pick(15)
-	if len(p.Tasks) == 0 && k >= 7 {
-		k = 6
-	}
-	if k >= 7 && k < 12 {
-		cmd.TaskID = p.Tasks[c.pick(len(p.Tasks))].ID
+	if len(p.Tasks) == 0 {
+		k = min(k, 6)
 	}
 	switch {
 	case k < 4:
@@ -78,17 +75,25 @@ func (cs clients) fillForPlan(c *choice, cmd *opt.Command, o *opt.Objective, p *
 		cmd.Kind, cmd.Change = opt.UpdatePlan, &opt.Change{Name: &name}
 	case k == 5:
 		cmd.Kind, cmd.Change = opt.UpdatePlan, &opt.Change{Dependencies: []string{o.Plans[c.pick(len(o.Plans))].ID}[c.pick(2):]}
-	case k < 8 && cmd.TaskID == "":
+	case k == 6:
 		cmd.Kind, cmd.Tasks = opt.AddTasks, []opt.TaskSpec{{Name: name}, {Name: name, Dependencies: [][]string{nil, {}, {"task-0"}}[c.pick(3)]}}
+	case k < 12:
+		fillForTask(c, cmd, k, p)
+	default:
+		cmd.Kind, cmd.Order = opt.OrderTasks, drawOrder(c, p)
+	}
+}
+
+func fillForTask(c *choice, cmd *opt.Command, k int, p *opt.Plan) {
+	cmd.TaskID = p.Tasks[c.pick(len(p.Tasks))].ID
+	switch {
 	case k < 9:
 		cmd.Kind, cmd.Link, cmd.Follow = opt.LinkTask, "task-elsewhere", c.chance(2)
 	case k < 11:
 		to := []opt.TaskState{opt.TaskWorking, opt.TaskCompleted, opt.TaskFailed, opt.TaskInputRequired}
 		cmd.Kind, cmd.Status, cmd.Text = opt.MoveTask, string(to[c.pick(4)]), "by hand"
-	case k == 11:
-		cmd.Kind = opt.CancelTask
 	default:
-		cmd.Kind, cmd.Order = opt.OrderTasks, drawOrder(c, p)
+		cmd.Kind = opt.CancelTask
 	}
 }
 

@@ -899,6 +899,33 @@ func TestLost_checkedBeforeARetry(t *testing.T) {
 	})
 }
 
+// Defect: a run that an objective began since a plan seemed lost never ended if the plan, which was reset after the end of
+// the objective, was reset again by then.
+func TestLost_runsAfterTheEnd(t *testing.T) {
+	play(t, func(s *sim.Story) {
+		id := s.Open(given(sim.PlanOf("plan", "a")))
+		s.Settle()
+		s.Long(id) // so that its plan reports its end by signal
+		s.Settle()
+		plan, key := opt.PlanID(id, 1), s.Activities()[0]
+		s.End(key, sim.Completed(key, s.Work(key).TaskID))
+		for range 2 { // its report arrives, which it does not know yet
+			s.Step()
+		}
+		s.Reset(plan, 1)
+		s.Alone(id)
+		s.Deliver()
+		s.Alone(plan)
+		o := s.Objective(id)
+		s.Expect(o.Status == opt.ObjectiveCompleted && o.Plans[0].Status == opt.PlanWorking, "the objective is %s, its plan %s", o.Status, o.Plans[0].Status)
+		key = s.SeemsLost(plan)
+		s.End(key, machine.Checked{Key: key})
+		s.Rest()
+		p := s.Objective(id).Plans[0]
+		s.Expect(p.Status.Ended() && p.Reason == string(opt.ObjectiveCanceled), "the plan is %s, %s", p.Status, p.Reason)
+	})
+}
+
 // Defect: a plan without workers held up all later commands, also a replan. Others continue once its
 // command is overdue; the command is answered when it is known whether the plan has applied it.
 func TestCommand_planWithoutWorkers(t *testing.T) {

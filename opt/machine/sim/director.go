@@ -276,10 +276,8 @@ func (d director) helpAll() {
 func (d director) forkDecided(s Schedule) {
 	for i := 0; i < len(d.w.journal.order) && i < len(s) && i < 9; i++ {
 		r := d.w.journal.rows[d.w.journal.order[i]]
-		decided := func(e logged) bool {
-			return e.objectiveID == r.objective.ID && event(e.content).Decision.Original() != nil
-		}
-		if !slices.ContainsFunc(d.w.journal.log, decided) {
+		decides := func(e opt.Event) bool { return e.Decision.Original() != nil }
+		if !slices.ContainsFunc(d.w.journal.eventsOf(r.objective.ID), decides) {
 			continue
 		}
 		step := s[i]

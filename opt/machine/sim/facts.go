@@ -83,12 +83,13 @@ func (f *facts) setForward(id string, j *journal) {
 	for command := range r.answered {
 		f.answers[command] = max(f.answers[command], 1)
 	}
-	for letter, by := range f.heard {
-		if by == id && len(j.letters[id+" "+letter]) == 0 { // or only by the run
+	maps.DeleteFunc(f.heard, func(letter, by string) bool {
+		only := by == id && len(j.letters[id+" "+letter]) == 0 // by the run
+		if only {
 			delete(f.judged, letter)
-			delete(f.heard, letter)
 		}
-	}
+		return only
+	})
 	for key := range j.letters {
 		if letter, ok := strings.CutPrefix(key, id+" "); ok {
 			f.judged[letter] = max(f.judged[letter], 1)
@@ -203,3 +204,6 @@ func notesNow(s *machine.PlanState) map[string]bool {
 
 // byClient reports whether a client has made what a task has.
 func byClient(t *opt.Task) bool { return t.ByHand || t.Link != "" }
+
+// opensGate reports whether a task begins to wait at a gate with a move.
+func opensGate(e opt.Event) bool { return e.Gate != nil && e.From != e.To }

@@ -243,15 +243,15 @@ func (f *forked) closing(o *opt.Original) *closing {
 			c.add(e.Decision, o)
 		}
 	}
-	if c.gate == nil || !c.is(o) {
+	if !c.is(o) {
 		return nil
 	}
 	return c
 }
 
-// is reports whether the gate was closed by the decision that o names.
+// is reports whether the gate was shown, and closed by the decision that o names.
 func (c *closing) is(o *opt.Original) bool {
-	return c.d != nil && c.d.Hash == o.Head.Hash && c.d.N == o.Head.N && c.d.Action == opt.Accept
+	return c.gate != nil && c.d != nil && c.d.Hash == o.Head.Hash && c.d.N == o.Head.N && c.d.Action == opt.Accept
 }
 
 // add adds a decision if it is about the object that o is about.

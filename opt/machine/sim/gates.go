@@ -102,7 +102,7 @@ func decidedByStanding(w *world, r *run, s *machine.PlanState, e opt.Event) {
 	switch {
 	case t.Ask != nil && f.asked[e.TaskID]:
 		w.fail("standing", "%s is decided after people were asked", w.name(d.GateID))
-	case t.Standing == "" || slices.ContainsFunc(d.Checks, rejects):
+	case t.Standing == "", slices.ContainsFunc(d.Checks, rejects):
 		w.fail("standing", "%s is decided against its playbook or its checks", w.name(d.GateID))
 	case hasUnchecked(s, t), f.ordered, slices.ContainsFunc(s.Plan.Inputs(t), byClient):
 		w.fail("standing", "%s is decided about what a client has a part in", w.name(d.GateID))
@@ -207,7 +207,7 @@ func (g *openGate) isPassedAlone(e opt.Event) bool {
 // gateIsNew: a gate shows the present results of the tasks that it is about; after
 // they were sent back, these are made by a later attempt.
 func gateIsNew(w *world, r *run, s *machine.PlanState, e opt.Event) {
-	if e.Gate == nil || e.From == e.To || len(e.Gate.Sources) == 0 {
+	if !opensGate(e) || len(e.Gate.Sources) == 0 {
 		return
 	}
 	var parts []a2a.Part

@@ -141,7 +141,8 @@ func (j *journal) about(objectiveID string, e opt.Event) string {
 		return e.PlanID
 	}
 	var about []string
-	if e.Kind == opt.TaskMoved || e.Kind == opt.TaskLinked || e.Kind == opt.ExchangeAdded {
+	switch e.Kind {
+	case opt.TaskMoved, opt.TaskLinked, opt.ExchangeAdded:
 		about = append(about, e.TaskID)
 	}
 	for _, o := range e.Order {

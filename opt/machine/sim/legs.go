@@ -44,24 +44,31 @@ func (l *leg) end(work *machine.Work, in machine.Ended, now int64) {
 
 // countParks notes whether the attempt parks, and until when.
 func (l *leg) countParks(work *machine.Work, in machine.Ended, now int64) {
+	comes := work.Elsewhere != nil // an outcome, which the next leg takes in
+	if in.Failed != nil {
+		comes = work.Returned != nil && !work.Returning
+		l.owed = l.owed && !work.Returning
+	}
 	switch {
-	case in.Failed == nil && work.Elsewhere != nil, in.Failed != nil && work.Returned != nil && !work.Returning:
+	case comes:
 		l.parks++
 		l.due, l.returned = 0, true
-	case in.Failed != nil:
-		l.parks = 0
-		l.owed = l.owed && !work.Returning
-	case in.Outcome.Park != nil:
-		if work.AtGate && (in.Outcome.State == opt.TaskWorking || in.Outcome.Gate != nil) {
-			l.round, l.parks = l.round+1, 0 // the gate closes, which begins a round
-		}
-		l.parks++
-		l.due, l.hears = now+in.Outcome.Park.Wait, in.Outcome.Park.Notes
-		if work.Woken || work.Returned != nil || work.Noted && l.hears {
-			l.due = 0
-		}
+	case in.Failed == nil && in.Outcome.Park != nil:
+		l.park(work, in.Outcome, now)
 	default:
 		l.parks = 0
+	}
+}
+
+// park notes until when the attempt parks.
+func (l *leg) park(work *machine.Work, out opt.Outcome, now int64) {
+	if work.AtGate && (out.State == opt.TaskWorking || out.Gate != nil) {
+		l.round, l.parks = l.round+1, 0 // the gate closes, which begins a round
+	}
+	l.parks++
+	l.due, l.hears = now+out.Park.Wait, out.Park.Notes
+	if work.Woken || work.Returned != nil || work.Noted && l.hears {
+		l.due = 0
 	}
 }
 
@@ -201,7 +208,13 @@ func passes(r *run, now int64, in machine.Input) {
 		l := f.leg(t.A2AID())
 		l.forget(t, wants)
 		for _, a := range wants.Activities {
-			if worksOn(a, t) && !h.p.State.Work[t.ID].Quota {
+			if !worksOn(a, t) {
+				continue
+			}
+			held := h.p.State.Work[t.ID].Quota
+			if h.p.State.Rules >= 36 && timedOut(a, in) {
+				l.timeOut(t.MayTake(h.p.State.Plan.Limits).Milliseconds(), dt, held)
+			} else if !held {
 				l.pass(dt, a, in)
 			}
 		}
@@ -229,6 +242,21 @@ func (l *leg) forget(t *opt.Task, wants machine.Wants) {
 // unbegun drops the time of the leg that runs: no worker has begun it.
 func (l *leg) unbegun() { l.ran, l.open, l.unsure = l.ran-l.open, 0, l.unsure+l.open }
 
+// timedOut reports whether Temporal has timed out an activity with an input.
+func timedOut(a machine.Activity, in machine.Input) bool {
+	ended, ok := in.(machine.Ended)
+	return ok && ended.Key == a.Key && a.Kind == machine.RunTask && ended.Failed != nil && ended.Failed.Code == opt.ReasonTimeout
+}
+
+// timeOut counts the time of the leg that runs, which has timed out: all that it may take, and no more. Of one that a
+// quota has held back before nothing else counts.
+func (l *leg) timeOut(most, dt int64, held bool) {
+	if !held {
+		most = min(most, l.open+dt)
+	}
+	l.ran, l.open = l.ran-l.open+most, 0
+}
+
 // pass adds the time until an input to that of the activity of a leg. What passed until a quota has sent it back, or
 // a cancel has come before it began, does not count.
 func (l *leg) pass(dt int64, a machine.Activity, in machine.Input) {
@@ -254,29 +282,29 @@ func ranAsLong(w *world, r *run, s *machine.PlanState) {
 	if s.Rules < 34 || w.facts.cut[r.id] || s.Forgotten || s.Foreign {
 		return
 	}
-	f, ran, unsure, recorded := w.facts.plan(r.id), int64(0), int64(0), int64(0)
+	f, ran, unsure, recorded := w.facts.plan(r.id), int64(0), int64(0), recordedTime(w, r, s)
 	for _, t := range s.Plan.Tasks {
 		f.leg(t.A2AID()).forget(t, r.m.Wants())
 	}
 	for _, l := range f.legs {
 		ran, unsure = ran+l.ran, unsure+l.unsure
 	}
-	for _, c := range s.Clocks {
-		if recorded += c.Ran; !c.Since.IsZero() {
-			recorded += f.at - c.Since.Millis()
-		}
-	}
-	for source, events := range w.journal.sources {
-		if id, _ := opt.SplitRoot(source); id != r.id {
-			continue
-		}
-		for _, content := range events {
-			if e := event(content); e.Kind == opt.UsageAdded {
-				recorded += 1000 * e.Usage.Ran
-			}
-		}
-	}
 	if lost := ran - recorded; lost < -unsure || lost >= 1000*int64(s.Plan.Run+1) {
 		w.fail("time", "the tasks of %s ran for %d ms, and the journal has %d", w.name(r.id), ran, recorded)
 	}
+}
+
+// recordedTime returns how long the tasks of a plan ran by its clocks and the journal, in milliseconds.
+func recordedTime(w *world, r *run, s *machine.PlanState) (ms int64) {
+	for _, c := range s.Clocks {
+		if ms += c.Ran; !c.Since.IsZero() {
+			ms += w.facts.plan(r.id).at - c.Since.Millis()
+		}
+	}
+	for source := range w.journal.sources {
+		if id, _ := opt.SplitRoot(source); id == r.id {
+			ms += 1000 * w.journal.usage(source).Ran
+		}
+	}
+	return ms
 }

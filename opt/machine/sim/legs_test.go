@@ -442,3 +442,14 @@ func TestLegs_cancelWhileWatched(t *testing.T) {
 		})
 	}
 }
+
+// The wait of a task for a worker is no part of its time if Temporal times it out.
+func TestLegs_timedOut(t *testing.T) {
+	play(t, func(s *sim.Story) {
+		_, key := one(s)
+		s.Wait(7_200_000)
+		s.End(key, machine.Ended{Key: key, Failed: &machine.Failure{Code: opt.ReasonTimeout, Message: "It took too long."}})
+		s.Settle()
+		s.Rest()
+	})
+}

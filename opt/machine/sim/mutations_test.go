@@ -83,8 +83,9 @@ var mutations = []mutation{
 	{"a retry uses the key of a check again", "objective_command.go", ", Doubts: l.Doubts}", "}"},
 	{"a plan is lost because a reconciler says so", "objective_lost.go", "case !p.Over() && s.Rules >= rulesCheck:", "case false:"},
 	{"a check of an earlier run counts", "objective_lost.go", "!l.Doubted || l.check() != in.Key", "false"},
-	{"a plan that is gone stays open", "objective_lost.go", "in.Gone && l.Begun", "false"},
-	{"a plan that is there is gone", "objective_lost.go", "in.Gone && l.Begun", "l.Begun"},
+	{"a plan that is gone stays open", "objective_lost.go", "case in.Gone:", "case false:"},
+	{"a plan that is there is gone", "objective_lost.go", "case in.Gone:", "default:"},
+	{"a plan that an ended objective finds again runs on", "objective_lost.go", "case s.Objective.Status.Ended() && s.Rules >= rulesAlone:", "case false:"},
 	{"a plan that was reset after its end and then lost stays open", "objective_lost.go", "case p.Reason != opt.Terminated:", "case false:"},
 	{"a machine gets signals that it cannot handle", "input.go", "ok && !in.complete()", "ok && !in.complete() && false"},
 	{"an objective with work by hand cannot be closed", "objective.go", "case p.Started, p.Status == opt.PlanWorking:", "case p.Started:"},
@@ -269,8 +270,9 @@ var mutations = []mutation{
 	{"a leg that needs more counts as one that takes work in", "job.go", "w.Collects = w.Leg > 0 && w.Needs == opt.Usage{} &&", "w.Collects = w.Leg > 0 &&"},
 	{"a leg that takes work in waits for quotas", "job.go", "w.Collects = w.Leg > 0 &&", "w.Collects = false &&"},
 	{"a human task asks without room in the quotas", "plan_gate.go", "(stands || asked == nil && countsQuestions(s))", "stands"},
+	{"the wait of a task for a worker counts as time if it times out", "job_leg.go", "f.rules >= rulesTimeouts", "false"},
 	{"what passes until a quota sends a step back counts as time", "job.go", "\trestart(j)\n", ""},
-	{"an attempt that fails has taken no time", "job_leg.go", "\tlap(j, in.Outcome.Ran)\n", "\tif in.Failed == nil {\n\t\tlap(j, in.Outcome.Ran)\n\t} else {\n\t\trestart(j)\n\t}\n"},
+	{"an attempt that fails has taken no time", "job_leg.go", "\tlap(j, ran)\n", "\tif in.Failed == nil {\n\t\tlap(j, ran)\n\t} else {\n\t\trestart(j)\n\t}\n"},
 	{"the measure of a worker is not the time of a leg", "clock.go", "c.Ran += measured", "c.Ran += now.Millis() - c.Since.Millis()"},
 	{"the wait at a gate counts as time", "job_leg.go", "!w.Due.IsZero() && !w.AtGate", "!w.Due.IsZero()"},
 	{"the wait between two legs takes no time", "job_leg.go", "w.Waiting && w.Leg > 0 &&", "false && w.Leg > 0 &&"},
@@ -279,7 +281,7 @@ var mutations = []mutation{
 	{"a cancel has the wait before it take no time", "job_leg.go", "\tlap(j, 0)\n\tif w == nil ||", "\tif w == nil ||"},
 	{"less than a second is lost with each task", "job_leg.go", "= sum%1000, 0", "= 0, 0"},
 	{"an attempt that goes on is counted with its end alone", "job_leg.go", " && c.Ran < latestCount", ""},
-	{"a reset counts what has passed since", "plan.go", "if rewound {", "if false {"},
+	{"a reset counts what has passed since", "plan.go", "if rewound {", "if rewound && false {"},
 	{"a question that has waited for a budget opens without room in the quotas", "job.go", "return nil\n\t}\n\treturn &opt.StandingUse{}", "_ = rules\n\t}\n\treturn &opt.StandingUse{}"},
 	{"a link counts as begun by the run that goes on", "objective_state.go", "next.Own = false", "next.Own = true"},
 }
@@ -312,10 +314,8 @@ func TestMutations(t *testing.T) {
 // source returns the text of the file with the rule, and its path.
 func (m mutation) source(t *testing.T) (text, path string) {
 	t.Helper()
-	path, err := filepath.Abs(filepath.Join("..", m.file))
-	test.OK(t, err)
-	source, err := os.ReadFile(path)
-	test.OK(t, err)
+	path = test.Value(filepath.Abs(filepath.Join("..", m.file)))(t)
+	source := test.Value(os.ReadFile(path))(t)
 	return string(source), path
 }
 
@@ -324,8 +324,7 @@ func tested(t *testing.T, path, text string) (string, error) {
 	t.Helper()
 	dir := t.TempDir()
 	changed, overlay := filepath.Join(dir, "changed.go"), filepath.Join(dir, "overlay.json")
-	replace, err := json.Marshal(map[string]map[string]string{"Replace": {path: changed}})
-	test.OK(t, err)
+	replace := test.Value(json.Marshal(map[string]map[string]string{"Replace": {path: changed}}))(t)
 	for name, content := range map[string][]byte{changed: []byte(text), overlay: replace} {
 		test.OK(t, os.WriteFile(name, content, 0o600))
 	}

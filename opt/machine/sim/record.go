@@ -137,6 +137,7 @@ func (j *journal) storeValues(source string, r *row, e opt.Event) {
 		storePlanHead(p, *e.PlanHead)
 	}
 	j.storeText(o, p, e.Text)
+	r.addUsage(e)
 	j.storeKind(source, r, e)
 	if e.EndsTasks() {
 		j.endTasks(o, e)
@@ -148,13 +149,17 @@ func (j *journal) storeValues(source string, r *row, e opt.Event) {
 	}
 }
 
-// storeKind stores what only events of one kind have.
-func (j *journal) storeKind(source string, r *row, e opt.Event) {
-	o := &r.objective
+// addUsage adds what an event says that was used.
+func (r *row) addUsage(e opt.Event) {
 	if e.Usage != nil && (e.Kind == opt.UsageAdded || e.Gate != nil) {
 		r.used = r.used.Plus(*e.Usage)
 		r.usedBy[e.PlanID] = r.usedBy[e.PlanID].Plus(*e.Usage)
 	}
+}
+
+// storeKind stores what only events of one kind have.
+func (j *journal) storeKind(source string, r *row, e opt.Event) {
+	o := &r.objective
 	switch e.Kind {
 	case opt.ObjectiveRetried:
 		j.roots[e.TaskID] = opt.TaskSubmitted
@@ -201,26 +206,30 @@ func (j *journal) setBack(r *row, e opt.Event) {
 		}
 	}
 	for _, p := range e.Objective.Plans {
-		known := o.Plan(p.ID)
-		if known != nil {
-			j.storeText(o, known, p.Text())
-		}
-		j.w.facts.setBack[p.ID] = j.w.facts.setBack[p.ID] || known != nil && p.Tasks != nil
-		if known == nil || p.Tasks != nil || p.Status.Ended() && p.Status != known.Status {
-			tasks := p.Tasks
-			if tasks == nil && known != nil {
-				tasks = known.Tasks
-			} else if known != nil {
-				tasks = withNotes(tasks, known.Tasks)
-			}
-			known = p
-			known.Tasks = tasks
-		}
-		plans = append(plans, known)
+		plans = append(plans, j.planSetBack(o, p))
 	}
 	o.Plans, o.Root = plans, e.Objective.Root
 	j.roots[o.RootID()] = e.Objective.Root
 	r.reopen(&j.w.facts)
+}
+
+// planSetBack returns what the row has of a plan that its objective shows as p when it is set back.
+func (j *journal) planSetBack(o *opt.Objective, p *opt.Plan) *opt.Plan {
+	known := o.Plan(p.ID)
+	if known == nil {
+		return p
+	}
+	j.storeText(o, known, p.Text())
+	switch {
+	case p.Tasks != nil:
+		j.w.facts.setBack[p.ID] = true
+		p.Tasks = withNotes(p.Tasks, known.Tasks)
+	case p.Status.Ended() && p.Status != known.Status:
+		p.Tasks = known.Tasks
+	default:
+		return known
+	}
+	return p
 }
 
 // withNotes returns tasks that are set back, with the notes that the rows have: the journal loses none.
@@ -296,11 +305,16 @@ func (j *journal) storeTask(p *opt.Plan, e opt.Event) {
 	}
 }
 
+// isOtherGate reports whether a task has another gate than before, other than about its budget.
+func isOtherGate(before, now *opt.Gate) bool {
+	return now != nil && !now.Budget && (before == nil || before.ID != now.ID)
+}
+
 // changeTask applies an event that is about a task and no message.
 func changeTask(t *opt.Task, e opt.Event) {
 	switch e.Kind {
 	case opt.TaskMoved:
-		if e.Gate != nil && !e.Gate.Budget && (t.Gate == nil || t.Gate.ID != e.Gate.ID) || e.Passes() {
+		if isOtherGate(t.Gate, e.Gate) || e.Passes() {
 			t.Gates++
 		}
 		t.State, t.Reason, t.Gate = opt.TaskState(e.To), e.Reason, e.Gate
@@ -324,4 +338,24 @@ func storeNote(t *opt.Task, e opt.Event) {
 	if e.Verdict == opt.Noted && !opt.HasNote(t.Notes, note) {
 		t.Notes = append(t.Notes, note)
 	}
+}
+
+// eventsOf returns the events of an objective.
+func (j *journal) eventsOf(objectiveID string) (list []opt.Event) {
+	for _, e := range j.log {
+		if e.objectiveID == objectiveID {
+			list = append(list, event(e.content))
+		}
+	}
+	return list
+}
+
+// usage returns what a source has recorded as used by its tasks.
+func (j *journal) usage(source string) (sum opt.Usage) {
+	for _, content := range j.sources[source] {
+		if e := event(content); e.Kind == opt.UsageAdded {
+			sum = sum.Plus(*e.Usage)
+		}
+	}
+	return sum
 }

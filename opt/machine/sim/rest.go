@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"longhaul/a2a"
 	"longhaul/opt"
@@ -49,14 +48,9 @@ func setAside(w *world, r *run) bool {
 
 // usedOnce: the journal has all that the tasks of a plan have used in an attempt, once.
 func usedOnce(w *world, r *run, s *machine.PlanState) {
-	var spent, recorded int64
+	spent, recorded := int64(0), w.journal.usage(s.Source()).Input
 	for _, u := range s.Spent {
 		spent += u.Input
-	}
-	for _, content := range w.journal.sources[s.Source()] {
-		if e := event(content); e.Kind == opt.UsageAdded {
-			recorded += e.Usage.Input
-		}
 	}
 	if records := s.Rules >= 7 && s.Epoch <= 1 && !s.Forgotten; records && spent != recorded {
 		w.fail("costs", "%s has used %d, and the journal has %d", w.name(r.id), spent, recorded)
@@ -94,22 +88,39 @@ func unfinished(s *machine.ObjectiveState) string {
 // unreasoned returns why an objective that has finished all should not rest in its status, "" if it may.
 // byClient is whether a client has work by hand.
 func unreasoned(o *opt.Objective, byClient bool) string {
+	switch {
+	case o.Status == opt.ObjectiveBlocked:
+		return unblocked(o)
+	case o.Status != opt.ObjectiveWorking:
+	case o.Reason != opt.NothingToDo:
+		if !byClient && o.Reason != opt.ByHand {
+			return "nothing works"
+		}
+	case slices.ContainsFunc(o.Plans, func(p *opt.Plan) bool { return !p.Over() }):
+		return "it has plans that are open"
+	}
+	return ""
+}
+
+// unblocked is unreasoned for an objective that is blocked.
+func unblocked(o *opt.Objective) string {
 	blocked := func(reason string) bool {
 		return slices.ContainsFunc(o.Plans, func(p *opt.Plan) bool { return p.Status == opt.PlanBlocked && p.Reason == reason })
 	}
-	switch {
-	case o.Status == opt.ObjectiveWorking && o.Reason == opt.NothingToDo:
-		if slices.ContainsFunc(o.Plans, func(p *opt.Plan) bool { return !p.Over() }) {
-			return "it has plans that are open"
+	switch o.Reason {
+	case opt.BlockedByOperator:
+		if !o.Paused {
+			return "it is not paused"
 		}
-	case o.Status == opt.ObjectiveWorking && !byClient && o.Reason != opt.ByHand:
-		return "nothing works"
-	case o.Status != opt.ObjectiveBlocked:
-	case o.Reason == opt.BlockedByOperator && !o.Paused, o.Reason == opt.BlockedByPlan && !blocked(opt.BlockedByOperator):
-		return "it is not paused"
-	case (o.Reason == opt.BlockedByInput || o.Reason == opt.BlockedByAuth) && !blocked(o.Reason):
-		return "no person is asked"
-	case o.Reason == opt.BlockedByDependencies:
+	case opt.BlockedByPlan:
+		if !blocked(opt.BlockedByOperator) {
+			return "it is not paused"
+		}
+	case opt.BlockedByInput, opt.BlockedByAuth:
+		if !blocked(o.Reason) {
+			return "no person is asked"
+		}
+	case opt.BlockedByDependencies:
 		return "no plan that it waits for continues"
 	}
 	return ""
@@ -159,7 +170,7 @@ func taskUnfinished(s *machine.PlanState, t *opt.Task) string {
 // planUnfinished returns what a plan should have done before it rests, "" for nothing. byClient is whether
 // a client has work by hand.
 func planUnfinished(p *opt.Plan, byClient bool) string {
-	asks := p.Status == opt.PlanBlocked && (p.Reason == opt.BlockedByInput || p.Reason == opt.BlockedByAuth)
+	asks := []string{opt.BlockedByInput, opt.BlockedByAuth}
 	switch {
 	case p.Settled():
 		return "its workflow does not end"
@@ -167,11 +178,12 @@ func planUnfinished(p *opt.Plan, byClient bool) string {
 		return "it is being stopped and does not end"
 	case p.Status == opt.PlanWorking && !byClient:
 		return "nothing works"
-	case p.Status == opt.PlanBlocked && p.Reason == opt.BlockedByOperator && !p.OnHold():
-		return "it is not paused"
-	case asks && !slices.ContainsFunc(p.Tasks, func(t *opt.Task) bool { return t.State.Waiting() }):
+	case slices.Contains(asks, p.Reason) && !slices.ContainsFunc(p.Tasks, func(t *opt.Task) bool { return t.State.Waiting() }):
 		return "no person is asked"
-	case len(p.Ready()) > 0 && !p.OnHold():
+	case p.OnHold():
+	case p.Reason == opt.BlockedByOperator:
+		return "it is not paused"
+	case len(p.Ready()) > 0:
 		return "tasks are ready"
 	}
 	return ""
@@ -216,23 +228,26 @@ func lookOf(p *opt.Plan, gates int) string {
 	return fmt.Sprintf("%s (%s) paused %v started %v gates %d", p.Status, p.Reason, p.Paused, p.Started, gates)
 }
 
+// counts returns how many gates of an objective are open, how many of its plans, and how many were completed.
+func counts(w *world, o *opt.Objective) (gates, open, completed int) {
+	for _, p := range o.Plans {
+		switch {
+		case !p.Over():
+			open++
+			if own := w.unended(w.open(p.ID), p); own != nil {
+				gates += len(own.Plan.Waiting())
+			}
+		case p.Status == opt.PlanCompleted && !p.Kept:
+			completed++
+		}
+	}
+	return gates, open, completed
+}
+
 // rollsUp: an objective and its root task agree with a simple roll-up of the
 // plans (invariant 5).
 func rollsUp(w *world, o *opt.Objective) {
-	gates, open, completed := 0, 0, 0
-	for _, p := range o.Plans {
-		if p.Over() {
-			if p.Status == opt.PlanCompleted && !p.Kept {
-				completed++
-			}
-			continue
-		}
-		open++
-		if r := w.open(p.ID); r != nil {
-			gates += len(r.m.(planHost).p.State.Plan.Waiting())
-		}
-	}
-	switch {
+	switch gates, open, completed := counts(w, o); {
 	case gates > 0 && !o.Root.Waiting() && o.Status != opt.ObjectiveSubmitted && o.Stopping == "":
 		w.fail("rollup", "%s shows %s, though a gate is open", w.name(o.ID), o.Root)
 	case open == 0 && completed > 0 && !o.Status.Ended() && o.Status != opt.ObjectivePlanning:
@@ -260,22 +275,26 @@ func rowsEqualStates(w *world) {
 			w.fail("rows", "the root task of %s is recorded as %s and is %s", w.name(id), root, own.Root)
 		}
 		for _, p := range row.Plans {
-			same(w, p.ID, p.Text(), own.Plan(p.ID).Text())
-			plan := w.latest[p.ID]
-			if plan == nil || plan.terminated || plan.attempt != p.Run || p.Reason == opt.Terminated {
-				same(w, p.ID, p.Status, own.Plan(p.ID).Status)
-				if p.Status.Ended() && slices.ContainsFunc(p.Tasks, func(t *opt.Task) bool { return !t.State.Ended() }) {
-					w.fail("rows", "%s has ended (%s), and shows tasks that have not", w.name(p.ID), p.Reason)
-				}
-				continue
-			}
-			state := &plan.m.(planHost).p.State.Plan
-			same(w, p.ID, p.Head(), state.Head())
-			same(w, p.ID, tasksOf(p), tasksOf(state))
-			if !w.facts.isReset(p.ID, id) { // else in another order, or of the run before alone
-				same(w, p.ID, notesOf(p), notesOf(state))
-			}
+			planEqualsStates(w, p, own.Plan(p.ID))
 		}
+	}
+}
+
+// planEqualsStates: a plan in the rows is equal to what its objective shows, and to its own state.
+func planEqualsStates(w *world, p, shown *opt.Plan) {
+	same(w, p.ID, p.Text(), shown.Text())
+	own := w.planState(p.ID)
+	if own == nil || w.latest[p.ID].attempt != p.Run || p.Reason == opt.Terminated {
+		same(w, p.ID, p.Status, shown.Status)
+		if p.Status.Ended() && slices.ContainsFunc(p.Tasks, func(t *opt.Task) bool { return !t.State.Ended() }) {
+			w.fail("rows", "%s has ended (%s), and shows tasks that have not", w.name(p.ID), p.Reason)
+		}
+		return
+	}
+	same(w, p.ID, p.Head(), own.Plan.Head())
+	same(w, p.ID, tasksOf(p), tasksOf(&own.Plan))
+	if !w.facts.isReset(p.ID, p.ObjectiveID) { // else in another order, or of the run before alone
+		same(w, p.ID, notesOf(p), notesOf(&own.Plan))
 	}
 }
 
@@ -327,13 +346,24 @@ func allAnswered(w *world) {
 // isAppliedAsAnswered: the name in a refused command appears nowhere; that of an applied one does.
 func isAppliedAsAnswered(w *world, c opt.Command) {
 	name := "named by " + c.ID
-	names := c.Kind == opt.AddTasks && c.Tasks[0].Name == name || c.Kind == opt.CreatePlan && strings.HasPrefix(c.Plan.Name, "named") || c.Change != nil && c.Change.Name != nil
-	switch there := w.journal.texts[name]; {
-	case there && w.facts.refused[c.ID]:
+	there, refused := w.journal.texts[name], w.facts.refused[c.ID]
+	switch {
+	case there && refused:
 		w.fail("answers", "command %s was refused and is applied", c.ID)
-	case !there && !w.facts.refused[c.ID] && names:
+	case !there && !refused && gives(c, name):
 		w.fail("answers", "command %s was answered as applied and is not", c.ID)
 	}
+}
+
+// gives reports whether a command gives a name.
+func gives(c opt.Command, name string) bool {
+	switch c.Kind {
+	case opt.AddTasks:
+		return c.Tasks[0].Name == name
+	case opt.CreatePlan:
+		return c.Plan.Name == name
+	}
+	return c.Change != nil && c.Change.Name != nil
 }
 
 // allJudged: each letter that a workflow has handled is judged once (invariant

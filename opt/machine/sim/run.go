@@ -78,6 +78,16 @@ type task struct {
 	attempt int             // at the objective, after it
 }
 
+// copied returns a task with arrivals that share no memory with those of t.
+func (t *task) copied() *task {
+	c := *t
+	c.arrived = nil
+	for _, a := range t.arrived {
+		c.arrived = append(c.arrived, a.copied())
+	}
+	return &c
+}
+
 // An activity is a running activity.
 type activity struct {
 	machine.Activity

@@ -98,12 +98,6 @@ func reportText(r opt.Report) string {
 	return out
 }
 
-func (w *world) logInput(r *run, in machine.Input) {
-	if w.verbose {
-		w.logf("%s takes in %s", w.name(r.id), w.say(in))
-	}
-}
-
 func (w *world) logEvent(r *run, e opt.Event) {
 	if !w.verbose {
 		return

@@ -44,15 +44,10 @@ func drawTasks(w *world, c *choice) []opt.TaskSpec {
 		t := opt.TaskSpec{Name: fmt.Sprintf("task %d", w.specs)}
 		switch drawKind(w, i, shape) {
 		case 5:
-			t.Ask = &opt.Gate{Kind: opt.Approval, Title: "Continue?", Actions: []opt.Action{opt.Accept, opt.Reject}}
-			if i > 0 {
-				t.Ask = aboutResults("Good?", opt.AllResults)
-				t.Ask.Responders = []*opt.Responders{nil, {NotRequester: true}, {Principals: []string{"alice", "bob"}, Accepts: 2}}[shape%3]
-				if w.specs%2 == 0 {
-					out = append(out, drawChecks(&t, len(out), shape)...)
-				}
+			t.Ask = drawGate(w, i > 0, shape)
+			if i > 0 && w.specs%2 == 0 {
+				out = append(out, drawChecks(&t, len(out), shape)...)
 			}
-			t.Ask.Ladder, t.Ask.Calendar, t.Ask.Keep = ladders[shape/3%len(ladders)], FirstHalf.Calendar(), w.specs%5 > 0
 		case 6:
 			t.Attempts = 1
 		case 7:
@@ -67,6 +62,17 @@ func drawTasks(w *world, c *choice) []opt.TaskSpec {
 		out = append(out, t)
 	}
 	return out
+}
+
+// drawGate draws the gate of a task, which may be about results.
+func drawGate(w *world, results bool, shape int) *opt.Gate {
+	g := &opt.Gate{Kind: opt.Approval, Title: "Continue?", Actions: []opt.Action{opt.Accept, opt.Reject}}
+	if results {
+		g = aboutResults("Good?", opt.AllResults)
+		g.Responders = []*opt.Responders{nil, {NotRequester: true}, {Principals: []string{"alice", "bob"}, Accepts: 2}}[shape%3]
+	}
+	g.Ladder, g.Calendar, g.Keep = ladders[shape/3%len(ladders)], FirstHalf.Calendar(), w.specs%5 > 0
+	return g
 }
 
 // drawKind draws the kind of the i-th task of a plan.

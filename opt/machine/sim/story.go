@@ -158,7 +158,7 @@ func (s *Story) Terminate(id string) { s.d.temporal.terminate(s.w.open(id)) }
 func (s *Story) SeemsLost(planID string) string {
 	ref, _ := opt.ParseID(planID)
 	o := s.Objective(ref.ObjectiveID)
-	s.w.open(o.ID).signal(machine.PlanLost{PlanID: planID, Attempt: o.Plan(planID).Run})
+	s.d.temporal.planLost(o.ID, machine.PlanLost{PlanID: planID, Attempt: o.Plan(planID).Run})
 	s.Settle()
 	keys := slices.DeleteFunc(s.Activities(), func(key string) bool { return !strings.Contains(key, ":check:") })
 	s.Expect(len(keys) == 1, "%d checks run", len(keys))

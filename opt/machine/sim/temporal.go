@@ -36,12 +36,8 @@ func (tp temporal) run(r *run, c *choice) {
 	r.fresh, r.wake, r.reset = false, false, false
 	if tp.w.histories {
 		r.history = append(r.history, t)
-		live := *t
-		live.arrived = nil
-		for _, a := range t.arrived {
-			live.arrived = append(live.arrived, a.copied())
-		}
-		next := r.step(&live)
+		live := t.copied()
+		next := r.step(live)
 		t.done, t.prompt, t.sent = live.done, live.prompt, live.sent
 		tp.finish(r, next)
 		if h, ok := r.m.(objectiveHost); ok {

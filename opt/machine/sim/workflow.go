@@ -51,7 +51,7 @@ func (o observed) Handle(now a2a.Time, in machine.Input) []opt.Event {
 		return events
 	}
 	if _, begin := in.(machine.Begin); !begin {
-		r.w.logInput(r, in)
+		r.w.logf("%s takes in %s", r.w.name(r.id), r.w.say(in))
 	}
 	passes(r, now.Millis(), in)
 	beforeInput(r.w, r, in)
@@ -248,12 +248,9 @@ func (r *run) replay() {
 // repeat runs workflow tasks as another run has run them.
 func (r *run) repeat(history []*task) {
 	for _, t := range history {
-		repeated := *t
-		repeated.done, repeated.arrived = nil, nil
-		for _, a := range t.arrived {
-			repeated.arrived = append(repeated.arrived, a.copied())
-		}
-		r.step(&repeated)
+		repeated := t.copied()
+		repeated.done = nil
+		r.step(repeated)
 		if !slices.Equal(repeated.done, t.done) {
 			r.w.fail("determinism", "%s decides otherwise when it is replayed:\n%s", r.id, difference(t.done, repeated.done))
 		}

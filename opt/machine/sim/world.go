@@ -94,6 +94,14 @@ func (w *world) planState(id string) *machine.PlanState {
 	return nil
 }
 
+// unended returns the state of the run of a plan, nil if there is none or its objective shows p as over.
+func (w *world) unended(r *run, p *opt.Plan) *machine.PlanState {
+	if r == nil || p.Over() {
+		return nil
+	}
+	return &r.m.(planHost).p.State
+}
+
 func (w *world) remove(id string) {
 	w.runs = slices.DeleteFunc(w.runs, func(r *run) bool { return r.id == id })
 }

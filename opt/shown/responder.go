@@ -1,0 +1,56 @@
+package shown
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// Named lists those who are named as ones who may answer.
+func Named(r *opt.Responders) []string {
+	if r == nil {
+		return nil
+	}
+	list := slices.Clone(r.Principals)
+	for _, g := range r.Groups {
+		list = append(list, "the group "+g)
+	}
+	return list
+}
+
+// Who says who may answer, "" for everyone with the scope.
+func Who(r *opt.Responders) string {
+	if r == nil {
+		return ""
+	}
+	text := strings.Join(Named(r), ", ")
+	if text == "" && (r.NotRequester || r.Several()) {
+		text = "everyone"
+	}
+	if r.NotRequester {
+		text += ", but not who asked for the work"
+	}
+	if r.Several() {
+		text += fmt.Sprintf("; %d have to accept", r.Accepts)
+		if r.NoVeto {
+			text += fmt.Sprintf(", and %d to reject", r.Accepts)
+		}
+	}
+	return a2a.Visible(text)
+}
+
+// AbsenceText says how an absence, which is active or not, stands at a time.
+func AbsenceText(a opt.Absence, active bool, now a2a.Time) string {
+	switch {
+	case active:
+		return "now"
+	case !a.EndedAt.IsZero():
+		return "ended by " + a2a.Visible(a.EndedBy)
+	case now.Millis() < a.From.Millis():
+		return "later"
+	}
+	return "over"
+}
