@@ -50,6 +50,7 @@ type Objective struct {
 type Kept struct {
 	Objective Objective        `json:"objective"`
 	Request   *a2a.Message     `json:"request,omitempty"`  // that began it
+	Starter   string           `json:"starter,omitempty"`  // who sent it to an objective that waited to be started; "" for who asked for that
 	Given     []PlanSpec       `json:"given,omitempty"`    // plans that came with it
 	Recorded  map[string]int64 `json:"recorded,omitempty"` // number of the last event, by source
 	Epochs    map[string]int   `json:"epochs,omitempty"`   // the latest epoch, by the name of a source that has begun another one

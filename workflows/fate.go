@@ -76,10 +76,20 @@ func (c *Client) ContextBegan(ctx context.Context, tenant, contextID string) (be
 	}
 }
 
-// Stopped lists the ids of objectives and plans whose workflows were stopped by an operator
-// since a time. Temporal's lists may lag behind by some seconds.
-func (c *Client) Stopped(ctx context.Context, since time.Time) ([]string, error) {
-	return c.list(ctx, fmt.Sprintf("ExecutionStatus IN ('Terminated', 'TimedOut', 'Failed') AND CloseTime >= '%s'", since.UTC().Format(time.RFC3339)), ObjectiveWorkflow, PlanWorkflow)
+// A StoppedRun is a run of a workflow that was stopped.
+type StoppedRun struct{ WorkflowID, RunID string }
+
+// Stopped lists the runs of objectives and plans that were stopped by an operator, or have failed by
+// themselves, since a time. Temporal's lists may lag behind by some seconds.
+func (c *Client) Stopped(ctx context.Context, since time.Time) (runs []StoppedRun, err error) {
+	query := fmt.Sprintf("ExecutionStatus IN ('Terminated', 'TimedOut', 'Failed') AND CloseTime >= '%s'", since.UTC().Format(time.RFC3339))
+	for w, err := range c.listed(ctx, query, ObjectiveWorkflow, PlanWorkflow) {
+		if err != nil {
+			return nil, err
+		}
+		runs = append(runs, StoppedRun{w.GetWorkflowId(), w.GetRunId()})
+	}
+	return runs, nil
 }
 
 // Ended lists the ids of objectives whose workflows have ended by themselves since a time. Temporal's
@@ -95,13 +105,24 @@ func (c *Client) Running(ctx context.Context) ([]string, error) {
 }
 
 func (c *Client) list(ctx context.Context, query string, types ...string) (ids []string, err error) {
-	for w, err := range listed(ctx, c.cfg.Temporal.ListWorkflow, query+" AND WorkflowType IN ('"+strings.Join(types, "', '")+"')") {
+	for w, err := range c.listed(ctx, query, types...) {
 		if err != nil {
-			return nil, refusal("list workflows", err)
+			return nil, err
 		}
 		ids = append(ids, w.GetWorkflowId())
 	}
 	return ids, nil
+}
+
+// listed lists the runs of workflows of some types that a query selects, up to the first error.
+func (c *Client) listed(ctx context.Context, query string, types ...string) iter.Seq2[*commonpb.WorkflowExecution, error] {
+	return func(yield func(*commonpb.WorkflowExecution, error) bool) {
+		for w, err := range listed(ctx, c.cfg.Temporal.ListWorkflow, query+" AND WorkflowType IN ('"+strings.Join(types, "', '")+"')") {
+			if !yield(w, refusal("list workflows", err)) {
+				return
+			}
+		}
+	}
 }
 
 // listedAtOnce is how many workflows a page of Temporal's list has.

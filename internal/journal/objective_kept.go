@@ -68,13 +68,30 @@ func addWork(s *db.Steps, o *opt.Objective) {
 		})
 }
 
-// addRequest adds the message that began the objective, if one did, and the plans that came with it.
+// addRequest adds the message that began the objective, if one did, and the plans that came with it. An
+// objective that waited to be started may have begun with a message that was sent to it, the latest one counts.
 func addRequest(s *db.Steps, kept *opt.Kept) {
 	var doc, plans db.Content
 	s.Get("SELECT doc FROM messages WHERE objective_id = $1 AND task_id = $1 AND kind = 'opening' ORDER BY seq LIMIT 1", db.Args{kept.Objective.ID}, &doc)
 	s.Get("SELECT given FROM objectives WHERE id = $1", db.Args{kept.Objective.ID}, &plans)
 	s.Decode(doc, &kept.Request)
 	s.Decode(plans, &kept.Given)
+	s.Each(`SELECT m.principal, m.doc, e.doc FROM messages m JOIN events e ON e.objective_id = m.objective_id AND e.seq = m.seq
+		WHERE m.objective_id = $1 AND m.kind = 'said' AND m.verdict = $2 AND m.for_task = '' AND m.task_id LIKE 'obj-%' ORDER BY m.seq`,
+		db.Args{kept.Objective.ID, string(opt.Noted)}, func(row db.Scanner) error {
+			var sender string
+			var message, added db.Content
+			var e opt.Event
+			err := row.Scan(&sender, &message, &added)
+			if err == nil {
+				err = db.Decode(added, &e)
+			}
+			if err != nil || e.Reason != opt.Begins {
+				return err
+			}
+			kept.Starter, kept.Request = sender, nil
+			return db.Decode(message, &kept.Request)
+		})
 }
 
 // addHandled adds to kept which commands the objective has answered, and which

@@ -74,6 +74,31 @@ func TestKept_withoutMessage(t *testing.T) {
 	})
 }
 
+// The request of an objective that waited to be started is the message that has started it, also
+// its latest attempt.
+func TestKept_begunByAMessage(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		o := newObjective()
+		o.MessageID = ""
+		s := &scribe{t: t, j: open(), objective: o, source: o.ID}
+		begins := func(taskID, messageID, who string) opt.Event {
+			e := said(taskID, "", messageID, opt.Noted)
+			e.Reason, e.Principal = opt.Begins, who
+			return e
+		}
+		s.record(opt.Opening{Objective: o}.Event(), begins(o.ID, "m-1", "bob"), said(o.ID, "", "m-2", opt.Noted))
+		check := func(messageID, who string) {
+			t.Helper()
+			got := test.Value(s.j.Kept(t.Context(), tenant, o.ID))(t)
+			test.Equal(t, "the request and its sender", []any{messageID, who}, []any{got.Request.MessageID, got.Starter})
+		}
+		check("m-1", "bob")
+		second := opt.RootID(o.ID, 2)
+		s.record(opt.Event{Kind: opt.ObjectiveRetried, From: "failed", To: "submitted", Attempt: 2, TaskID: second}, begins(second, "m-3", "carol"))
+		check("m-3", "carol")
+	})
+}
+
 // Links returns the links of open tasks.
 func TestLinks(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {

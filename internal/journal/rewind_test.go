@@ -71,6 +71,31 @@ func TestRecord_planRewound(t *testing.T) {
 	})
 }
 
+// A workflow that was reset twice from the same run begins the same epoch twice. The journal refuses the second one with
+// the latest epoch, above which the workflow begins another, also if its number does not follow on the first one.
+func TestRecord_resetTwice(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		s := begin(t, open(), newObjective())
+		s.record(planAdded(s.objective, 0, 1))
+		p := planAdded(s.objective, 0, 1).Plan
+		plan := s.as(s.plan(0), s.j)
+		plan.record(opt.Event{Kind: opt.PlanStarted, PlanID: s.plan(0)}, s.moved(0, 0, opt.TaskWorking))
+		rewound := func(epoch int, n int64) error {
+			again := s.as(opt.InEpoch(s.plan(0), epoch), s.j)
+			again.n = n - 1
+			return s.j.Record(t.Context(), again.batch(opt.Event{Kind: opt.SourceRewound, Epoch: epoch, PlanID: s.plan(0), Plan: p, PlanHead: p.Head(), At: at(50 + n)}))
+		}
+		test.OK(t, rewound(2, 2))
+		for _, n := range []int64{1, 3, 5} {
+			refused, ok := errors.AsType[*opt.RewoundError](rewound(2, n))
+			if !ok || refused.Epoch != 2 {
+				t.Errorf("event %d begins the epoch again: %v, want a refusal with epoch 2", n, refused)
+			}
+		}
+		test.OK(t, rewound(3, 5))
+	})
+}
+
 // An objective that was set back loses the plans that its workflow does not know; a plan without
 // a workflow is as it was added.
 func TestRecord_objectiveRewound(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 	"time"
 
@@ -290,8 +291,8 @@ func (c *journalCloseCommand) Run(p *process.Process) error {
 			if err != nil {
 				return fmt.Errorf("compare the journal with Temporal: %w", err)
 			}
-			fmt.Fprintf(p.Stderr, "%d of %d open objectives have no workflow.\n", len(lost.Objectives), lost.Open)
-			ids, closes = lost.Objectives, c.Yes
+			ids, closes = slices.Concat(lost.Stopped, lost.Objectives), c.Yes
+			fmt.Fprintf(p.Stderr, "%d of %d open objectives have no workflow.\n", len(ids), lost.Open)
 		}
 		for _, id := range ids {
 			if closes {

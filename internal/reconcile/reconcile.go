@@ -38,7 +38,7 @@ import (
 // Temporal is the part of [workflows.Client] that a Reconciler needs.
 type Temporal interface {
 	Fate(ctx context.Context, workflowID string) (workflows.Fate, error)
-	Stopped(ctx context.Context, since time.Time) (ids []string, err error)
+	Stopped(ctx context.Context, since time.Time) ([]workflows.StoppedRun, error)
 	Ended(ctx context.Context, since time.Time) (ids []string, err error)
 	Last(ctx context.Context, objectiveID string) ([]opt.Batch, error) // of one that has ended by itself; none for others
 	Running(ctx context.Context) (ids []string, err error)
@@ -72,7 +72,7 @@ type Reconciler struct {
 	doubts chan string
 
 	// Of Run alone:
-	over     map[string]bool      // objectives that had ended when checkStopped checked them last
+	over     map[string]bool      // stopped runs whose objectives had ended when checkStopped checked them, by their ids
 	entered  map[string]time.Time // objectives that a context knows, and when that has begun
 	signaled map[string]time.Time // plans about which a signal was sent, and when
 	compared time.Time            // when everything was compared last
@@ -146,22 +146,30 @@ func (r *Reconciler) report(ctx context.Context, what string, err error) {
 	}
 }
 
-// checkStopped checks the objectives of workflows that were stopped.
+// checkStopped checks the objectives of workflows that were stopped. A run that has failed by itself is in
+// the list for a minute.
 func (r *Reconciler) checkStopped(ctx context.Context, since time.Time) error {
-	ids, err := r.cfg.Temporal.Stopped(ctx, since)
+	runs, err := r.cfg.Temporal.Stopped(ctx, since)
 	if err != nil {
 		return err
 	}
-	var failed error
-	over, ended := map[string]bool{}, false
-	for _, id := range objectivesOf(ids) {
-		if over[id] = r.over[id]; over[id] { // it has failed by itself, and is in the list for a minute
-			continue
+	over, stopped := map[string]bool{}, map[string][]string{} // the others, by objective
+	for _, run := range runs {
+		if over[run.RunID] = r.over[run.RunID]; !over[run.RunID] {
+			for _, id := range objectivesOf([]string{run.WorkflowID}) {
+				stopped[id] = append(stopped[id], run.RunID)
+			}
 		}
+	}
+	var failed error
+	ended := false
+	for _, id := range slices.Sorted(maps.Keys(stopped)) {
 		open, err := r.check(ctx, id)
 		failed = errors.Join(failed, err)
-		over[id] = err == nil && !open
-		ended = ended || over[id]
+		for _, run := range stopped[id] {
+			over[run] = err == nil && !open
+			ended = ended || over[run]
+		}
 	}
 	r.over = over
 	if ended { // and a plan of it may be open
@@ -308,7 +316,7 @@ func (r *Reconciler) compare(ctx context.Context) error {
 	}
 	r.warnMany(many, lost.Open)
 	var failed error
-	for _, id := range slices.Concat(lost.Ended, lost.Objectives) {
+	for _, id := range slices.Concat(lost.Ended, lost.Stopped, lost.Objectives) {
 		if err := r.Close(ctx, id); err != nil && !errors.Is(err, opt.ErrConflict) && !errors.Is(err, opt.ErrUnknown) {
 			failed = errors.Join(failed, err)
 		}
@@ -388,7 +396,8 @@ func (r *Reconciler) warnMany(lost, open int) {
 // Lost names the work that is open in the journal and does not run.
 type Lost struct {
 	Open       int             // objectives that are open in the journal
-	Objectives []string        // that Temporal does not have, or that were stopped
+	Objectives []string        // that Temporal does not have
+	Stopped    []string        // objectives that were stopped, as Temporal says
 	Ended      []string        // objectives that have ended by themselves, whose ends are not recorded
 	Doubtful   []string        // objectives that run, with plans that do not, or that work without any
 	Waiting    []opt.Objective // that wait for their turn
@@ -444,13 +453,7 @@ func (r *Reconciler) add(ctx context.Context, lost *Lost, running map[string]boo
 		if err != nil {
 			return err
 		}
-		switch fate {
-		case workflows.FateRunning:
-		case workflows.FateEnded:
-			lost.Ended = append(lost.Ended, o.ID)
-		default:
-			lost.Objectives = append(lost.Objectives, o.ID)
-		}
+		lost.note(o.ID, fate)
 	}
 	for _, p := range plans {
 		if running[p.ObjectiveID] && !running[p.ID] && !slices.Contains(lost.Doubtful, p.ObjectiveID) {
@@ -458,4 +461,17 @@ func (r *Reconciler) add(ctx context.Context, lost *Lost, running map[string]boo
 		}
 	}
 	return nil
+}
+
+// note adds an open objective by the fate of its workflow.
+func (l *Lost) note(id string, fate workflows.Fate) {
+	switch fate {
+	case workflows.FateRunning:
+	case workflows.FateEnded:
+		l.Ended = append(l.Ended, id)
+	case workflows.FateStopped:
+		l.Stopped = append(l.Stopped, id)
+	default:
+		l.Objectives = append(l.Objectives, id)
+	}
 }

@@ -29,6 +29,10 @@ type world struct {
 	list  []string                  // ids that Temporal lists as running
 	open  map[string]*opt.Objective // in the journal
 	ended []*opt.Objective          // likewise, with open plans
+
+	unlisted bool                   // Temporal lists the stopped ones no more
+	failed   []workflows.StoppedRun // that have failed by themselves
+
 	done  []string
 	reads map[string]int // of open work, by objective
 	fails error          // of the next signals and lists
@@ -47,15 +51,15 @@ func (w *world) Fate(_ context.Context, id string) (workflows.Fate, error) {
 	return workflows.FateRunning, nil
 }
 
-func (w *world) Stopped(context.Context, time.Time) (ids []string, err error) {
+func (w *world) Stopped(context.Context, time.Time) (runs []workflows.StoppedRun, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for id, f := range w.fates {
-		if f == workflows.FateStopped {
-			ids = append(ids, id)
+		if f == workflows.FateStopped && !w.unlisted {
+			runs = append(runs, workflows.StoppedRun{WorkflowID: id, RunID: "run of " + id})
 		}
 	}
-	return ids, nil
+	return append(runs, w.failed...), nil
 }
 
 func (w *world) Ended(context.Context, time.Time) (ids []string, err error) {
@@ -329,6 +333,18 @@ func TestReconciler_beginsContextsAgain(t *testing.T) {
 	w.did(t, "enter "+ids[0], "enter "+ids[3], "enter "+ids[0]) // as long as the context is gone; the other one knows its objective now
 }
 
+// Temporal knows which were stopped, also if that is so long ago that it does not list them: all of these are closed,
+// and none of those that are gone.
+func TestReconciler_closesAllThatWereStopped(t *testing.T) {
+	w, ids := newWorld(8)
+	w.list, w.unlisted = nil, true
+	for i, id := range ids {
+		w.fates[id] = []workflows.Fate{workflows.FateStopped, workflows.FateGone}[i%2]
+	}
+	once(t, w.reconciler(zap.NewNop()))
+	w.did(t, "close "+ids[0], "close "+ids[2], "close "+ids[4], "close "+ids[6])
+}
+
 // When a Temporal has lost much at once, or is another one, nothing is closed by itself, and
 // the log says so once.
 func TestReconciler_closesFewByItself(t *testing.T) {
@@ -445,6 +461,24 @@ func TestReconciler_endedByItself(t *testing.T) {
 		cancel()
 		synctest.Wait()
 		test.Is(t, "it was read times", 1, w.reads[failed])
+	})
+}
+
+// One that has failed by itself, and was begun again and stopped while Temporal lists that, is closed as soon as others.
+func TestReconciler_stoppedSoonAfterItHadFailed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, ids := newWorld(1)
+		again := w.open[ids[0]]
+		delete(w.open, ids[0])
+		w.failed = []workflows.StoppedRun{{WorkflowID: ids[0], RunID: "first"}}
+		go w.reconciler(zap.NewNop()).Run(t.Context())
+		time.Sleep(10 * time.Second)
+		w.mu.Lock()
+		w.open[ids[0]], w.fates[ids[0]] = again, workflows.FateStopped
+		w.mu.Unlock()
+		time.Sleep(4 * time.Second)
+		synctest.Wait()
+		w.did(t, "close "+ids[0])
 	})
 }
 

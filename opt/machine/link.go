@@ -27,6 +27,7 @@ type Link struct {
 	Before    opt.Usage `json:"before,omitzero"`   // by earlier attempts at the plan
 	Shares    bool      `json:"shares,omitempty"`  // its directives have a share of the budget
 	Gone      bool      `json:"gone,omitempty"`    // its workflow has ended, and this run will get its result
+	GoneAt    a2a.Time  `json:"goneAt,omitzero"`   // since when; of a rewound objective, which may get none
 	Doubted   bool      `json:"doubted,omitempty"` // its workflow may be gone, which is being checked
 	Doubts    int       `json:"doubts,omitempty"`  // how often
 	Alone     bool      `json:"alone,omitempty"`   // it ends alone: its objective had ended before
@@ -39,6 +40,25 @@ func (l *Link) begin(n int64) {
 	if !l.Unheard {
 		l.Start = nil
 	}
+}
+
+// awaits reports whether a rewound objective waits for the result of a plan that has ended. A plan that has ended
+// while no run of its objective was there has given it to none.
+func (l *Link) awaits(p *opt.Plan) bool { return l.Gone && l.Own && !l.GoneAt.IsZero() && !p.Over() }
+
+// noteGone keeps since when a rewound objective waits for that result.
+func (l *Link) noteGone(now a2a.Time, rewound bool) {
+	switch {
+	case !l.Gone:
+		l.GoneAt = a2a.Time{}
+	case rewound && l.GoneAt.IsZero():
+		l.GoneAt = now
+	}
+}
+
+// goneTimer returns the timer after which the result will not come.
+func (l *Link) goneTimer() Timer {
+	return Timer{Key: fmt.Sprintf("%s%s:%d", goneTimer, l.PlanID, l.GoneAt.Millis()), At: a2a.At(l.GoneAt.Time().Add(goneWait)), Summary: "Wait for the result of the plan"}
 }
 
 // retry begins the workflow of the plan again after a while, when its former run has ended.

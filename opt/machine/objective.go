@@ -28,7 +28,8 @@ func NewObjective(o opt.Opening, idleFor int64, rules int) *Objective {
 }
 
 // RestoreObjective returns the machine of an objective that has ended, for a
-// command that may retry it, or that was lost.
+// command that may retry it, or that was lost: [ObjectiveLost] is its first input then. One that is open
+// otherwise was begun again by the same run, which an operator has reset: nothing continues it.
 func RestoreObjective(kept opt.Kept, idleFor int64, rules int) *Objective {
 	o := kept.Objective
 	o.Plans = nil
@@ -40,10 +41,11 @@ func RestoreObjective(kept opt.Kept, idleFor int64, rules int) *Objective {
 		o.Root = opt.TaskState(o.Status)
 	}
 	m := &Objective{State: ObjectiveState{
-		Rules: rules, Objective: o, Epoch: kept.Epochs[o.ID], Request: kept.Request, IdleFor: idleFor, Kept: &kept, Used: kept.Used,
+		Rules: rules, Objective: o, Epoch: kept.Epochs[o.ID], Request: kept.Request, Starter: kept.Starter, IdleFor: idleFor, Kept: &kept, Used: kept.Used,
 	}}
 	m.State.N = kept.Recorded[m.State.Source()]
 	s := &m.State
+	s.Forgotten = rules >= rulesReads && !kept.Objective.Status.Ended()
 	s.Answered, s.Seen = made(s.Answered), made(s.Seen)
 	for _, id := range kept.Heard {
 		s.Seen[id] = true
@@ -179,6 +181,10 @@ const rulesTimeouts = 36
 // rulesAlone is the version of the rules from which on an objective that is begun again since a plan seemed lost does not
 // wait for it if it runs.
 const rulesAlone = 36
+
+// rulesReads is the version of the rules from which on the run of a retry that has read the retry itself, since it was
+// reset, ends, and a rewound objective does not wait for ever for the result of a plan.
+const rulesReads = 37
 
 // rulesReplaced is the version of the rules from which on a retry leaves out plans that come after a question that was
 // replaced.
@@ -403,7 +409,7 @@ func (m *Objective) stop(e opt.Event) {
 // have started failed, and the others are skipped.
 func (m *Objective) onLost() {
 	s := &m.State
-	s.Kept = nil // a retry needs it as it is after this
+	s.Kept, s.Forgotten = nil, false // a retry needs it as it is after this
 	if s.Objective.Status.Ended() {
 		return
 	}

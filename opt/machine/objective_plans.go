@@ -17,6 +17,9 @@ const (
 	beginWait  = time.Second
 )
 
+// Temporal gives the result of a plan to its objective within moments. After goneWait none will come.
+const goneWait = time.Minute
+
 // onMade handles the result of the planner, unless it is not wanted any more.
 func (m *Objective) onMade(in Made) {
 	s, o := &m.State, &m.State.Objective
@@ -280,9 +283,14 @@ func (m *Objective) onDelivered(in Delivered) {
 		}
 		return
 	}
-	if l := s.link(in.To); l != nil && l.deliver(in) && !s.Objective.Plan(l.PlanID).Over() {
+	l := s.link(in.To)
+	if l == nil {
+		return
+	}
+	if l.deliver(in) && !s.Objective.Plan(l.PlanID).Over() {
 		m.lost(l)
 	}
+	l.noteGone(m.now, s.Epoch > 1 && s.Rules >= rulesReads)
 }
 
 // onElapsed handles an elapsed timer.
@@ -294,6 +302,12 @@ func (m *Objective) onElapsed(key string) {
 	case strings.HasPrefix(key, idleTimer) && s.expires():
 		text := fmt.Sprintf("No client started this objective within %s, so it was canceled.", opt.Span(time.Duration(s.IdleFor)*time.Second))
 		m.stop(opt.Event{Reason: string(opt.ObjectiveCanceled), Cause: opt.Expired, Status: a2a.AgentMessage(s.Objective.ContextID, s.Objective.RootID(), ":expired", text)})
+	case strings.HasPrefix(key, goneTimer):
+		for _, l := range s.Links {
+			if l.awaits(s.Objective.Plan(l.PlanID)) && key == l.goneTimer().Key {
+				m.lost(l)
+			}
+		}
 	case strings.HasPrefix(key, beginTimer):
 		for _, l := range s.Links {
 			if key == l.timer() {

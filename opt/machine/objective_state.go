@@ -342,6 +342,11 @@ func (s *ObjectiveState) timers() []Timer {
 			out = append(out, Timer{Key: l.timer(), At: l.RetryAt, Summary: "Wait for the former run of the plan to end"})
 		}
 	}
+	for _, l := range s.Links {
+		if l.awaits(s.Objective.Plan(l.PlanID)) {
+			out = append(out, l.goneTimer())
+		}
+	}
 	if c := s.Current; c != nil && (c.Echo || c.PlanID != "") {
 		out = appendDeadline(out, c.Command, "Wait for the plans to confirm")
 	}
@@ -366,6 +371,7 @@ const (
 	idleTimer   = "idle:"
 	beginTimer  = "begin:"
 	answerTimer = "answer:"
+	goneTimer   = "gone:"
 )
 
 // expires reports whether the objective will be canceled at its time unless it is

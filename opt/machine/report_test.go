@@ -124,10 +124,17 @@ func TestObjective_Handle_refusedStart(t *testing.T) {
 	}
 }
 
+// openObjective returns the machine of an objective that is open.
+func openObjective(kept opt.Kept) *machine.Objective {
+	m := machine.RestoreObjective(kept, 0, machine.Rules)
+	m.State.Forgotten = false
+	return m
+}
+
 // A directive brings the notes that were not delivered with one before. A plan that was set
 // back in Temporal may have lost some: it gets all that it does not report.
 func TestObjective_Message_notes(t *testing.T) {
-	m := machine.RestoreObjective(opt.Kept{Objective: *objective("working")}, 0, machine.Rules)
+	m := openObjective(opt.Kept{Objective: *objective("working")})
 	now, p := a2a.AtMillis(1), m.State.Objective.Plan(plan(1))
 	m.State.Objective.Started, m.State.Links[0].Begun = true, true
 	note := func(n int) machine.Signal {
@@ -168,7 +175,7 @@ func TestObjective_Message_notes(t *testing.T) {
 // A directive that was delivered to a run that a reset has ended brought its notes to no one:
 // once the plan reports a later directive without them, it gets them again.
 func TestObjective_Message_lostNotes(t *testing.T) {
-	m := machine.RestoreObjective(opt.Kept{Objective: *objective("working")}, 0, machine.Rules)
+	m := openObjective(opt.Kept{Objective: *objective("working")})
 	now, p := a2a.AtMillis(1), m.State.Objective.Plan(plan(1))
 	m.State.Objective.Started, m.State.Links[0].Begun = true, true
 	note := func() machine.Signal {
@@ -194,8 +201,7 @@ func TestObjective_Message_lostNotes(t *testing.T) {
 // started in its turn does.
 func TestObjective_Message_inputsOfACommand(t *testing.T) {
 	result := a2a.Artifact{ArtifactID: "a", Parts: []a2a.Part{a2a.TextPart("x")}}
-	kept := opt.Kept{Objective: *objective("completed", "pending")}
-	m := machine.RestoreObjective(kept, 0, machine.Rules)
+	m := openObjective(opt.Kept{Objective: *objective("completed", "pending")})
 	m.State.Objective.Started, m.State.Objective.Paused = true, true // so that the plan does not start in its turn
 	m.State.Objective.Plan(plan(1)).Report.Results = []a2a.Artifact{result}
 	m.Handle(a2a.AtMillis(1), machine.Command{Command: opt.Command{ID: "c", Kind: opt.UpdatePlan, PlanID: plan(2), Status: "working"}})
@@ -320,5 +326,27 @@ func TestObjective_Handle_goneAfterARun(t *testing.T) {
 	next.Handle(now, machine.Delivered{To: plan(1), N: signals[0].N, Gone: true})
 	if p := next.State.Objective.Plan(plan(1)); p.Status != opt.PlanFailed || p.Reason != opt.Terminated {
 		t.Errorf("the plan is %s (%s)", p.Status, p.Reason)
+	}
+}
+
+// A retry knows the message that has started the objective, and who has sent it.
+func TestRestoreObjective_request(t *testing.T) {
+	request := a2a.Message{MessageID: "m", Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart("x")}}
+	m := machine.RestoreObjective(opt.Kept{Objective: opt.Objective{ID: objectiveID, Principal: "ann", Status: opt.ObjectiveFailed}, Request: &request, Starter: "bob"}, 0, machine.Rules)
+	author, _ := m.State.Asked().Metadata.String(opt.KeyAuthor)
+	test.Is(t, "the author of the request", "bob", author)
+}
+
+// The run of a retry that reads an open attempt, which it has begun itself before it was reset, ends. One that is to
+// end an objective without a workflow does that.
+func TestRestoreObjective_open(t *testing.T) {
+	for _, lost := range []bool{false, true} {
+		m := machine.RestoreObjective(opt.Kept{Objective: *objective("working")}, 0, machine.Rules)
+		if lost {
+			m.Handle(a2a.AtMillis(1), machine.ObjectiveLost{})
+		}
+		if w := m.Wants(); w.Forget == lost {
+			t.Errorf("lost %t: it forgets its events: %t", lost, w.Forget)
+		}
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"longhaul/opt"
 )
 
-// A run that an operator resets to before a retry ends, and so does the attempt that the retry has
-// begun: clients see it terminated, and may begin another one.
+// A run that an operator resets to before a retry ends, also the run of the retry, and so does the attempt that the
+// retry has begun: clients see it terminated, and may begin another one.
 func TestOperator_resetToBeforeARetry(t *testing.T) {
 	w := newWorld(t)
 	w.site.Start(harness.AllInOne)
@@ -30,17 +30,23 @@ func TestOperator_resetToBeforeARetry(t *testing.T) {
 		w.c.AwaitGate(t, within, id)
 		return id
 	}
+	terminated := func(id string) {
+		t.Helper()
+		harness.Eventually(t, within, id+" is terminated", func() error {
+			got, err := w.c.Get(t.Context(), id)
+			if err == nil && got.State != "FAILED" {
+				err = fmt.Errorf("it is %s: %s", got.State, got.Message)
+			}
+			return err
+		})
+	}
 	second := retry(2)
-
 	test.OK(t, w.operator.ResetRun(t.Context(), found.GetWorkflowExecutionInfo().GetExecution(), false))
-	harness.Eventually(t, within, "the second attempt is terminated", func() error {
-		got, err := w.c.Get(t.Context(), second)
-		if err == nil && got.State != "FAILED" {
-			err = fmt.Errorf("it is %s: %s", got.State, got.Message)
-		}
-		return err
-	})
-	w.roots = append(w.roots, retry(3))
+	terminated(second)
+	third := retry(3)
+	test.OK(t, w.operator.Reset(t.Context(), objective, false)) // the run of that retry reads what it has begun itself
+	terminated(third)
+	w.roots = append(w.roots, retry(4))
 	w.finish()
 	w.checkTemporal()
 	w.checkLog()

@@ -16,6 +16,13 @@ func begins(r *rows, b batch, latest numbers) bool {
 	return len(latest.digests) == 0 && b.entries[0].Kind == opt.SourceRewound && epoch > epochOf(r, name)
 }
 
+// beginsAgain reports whether b begins an epoch that another run has begun: a workflow was reset twice from the
+// same run.
+func beginsAgain(b batch, latest numbers) bool {
+	first := b.entries[0]
+	return first.Kind == opt.SourceRewound && len(latest.digests) > 0 && first.N > latest.last()
+}
+
 // epochOf returns the latest epoch of a source.
 func epochOf(r *rows, name string) int { return max(r.o.epochs[name], -r.o.epochs[name], 1) }
 

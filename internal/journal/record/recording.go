@@ -129,7 +129,10 @@ func (r *Recording) close() {
 func (r *Recording) recordBatch(b batch) error {
 	latest := r.latestNumbers(b.source)
 	first, last := b.entries[0].N, latest.last()
-	if first > last+1 && !begins(r.rows, b, latest) {
+	switch {
+	case beginsAgain(b, latest):
+		r.Fail(fmt.Errorf("%w: %w", ErrContradiction, rewound(r.rows, b.source, first)))
+	case first > last+1 && !begins(r.rows, b, latest):
 		checkEpoch(r.rows, b.source, first)
 		r.Fail(fmt.Errorf("event %d follows on event %d: %w", first, last, ErrGap))
 	}

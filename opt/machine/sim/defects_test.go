@@ -626,6 +626,72 @@ func TestReset_aroundARetry(t *testing.T) {
 	}
 }
 
+// Defect: the run of a retry that an operator has reset to before it had read the journal took the attempt that it has
+// begun for the one before: a planner that worked was forgotten, and one that waited for its turn never began.
+func TestReset_retryReadsAgain(t *testing.T) {
+	terminated := 0
+	for _, to := range []opt.ObjectiveStatus{opt.ObjectivePlanning, opt.ObjectiveSubmitted} {
+		for at := range 2 * 20 {
+			moment, shared := at/2, at%2 > 0
+			play(t, func(s *sim.Story) {
+				id := s.Open(nothing)
+				s.Settle()
+				key := s.Activities()[0]
+				s.End(key, machine.Made{Key: key, Failure: "The planner failed."})
+				s.Settle()
+				if shared {
+					s.Open(given(sim.PlanOf("other", "b")))
+					s.Settle()
+				}
+				s.Send(status(id, to))
+				s.DeliverLast()
+				for range moment {
+					s.Step()
+				}
+				s.Reset(id, 0)
+				s.Rest()
+				if s.Objective(id).Reason == opt.Terminated {
+					terminated++
+				}
+				for range 4 {
+					switch s.Objective(id).Status {
+					case opt.ObjectiveFailed:
+						s.Send(status(id, to))
+					case opt.ObjectiveSubmitted:
+						s.Send(status(id, opt.ObjectiveWorking))
+					}
+					s.Rest()
+				}
+				o := s.Objective(id)
+				s.Expect(o.Status == opt.ObjectiveCompleted, "retried as %s and reset after %d steps, it is %s (%s), attempt %d", to, moment, o.Status, o.Reason, o.Attempt)
+			})
+		}
+	}
+	if t.Logf("%d were terminated", terminated); terminated == 0 {
+		t.Error("no reset was to before a retry that had begun")
+	}
+}
+
+// Defect: an objective that an operator had ended, and reset after its plan had ended by itself, waited for ever for the
+// result of that.
+func TestReset_resultOfAPlanIsLost(t *testing.T) {
+	for task := range 4 {
+		play(t, func(s *sim.Story) {
+			id := s.Open(given(sim.PlanOf("plan", "a")))
+			s.Settle()
+			first := opt.PlanID(id, 1)
+			s.Terminate(id)
+			key := s.Activities()[0]
+			s.End(key, sim.Completed(key, s.Work(key).TaskID))
+			s.Alone(first)
+			s.Reset(id, task)
+			s.Rest()
+			o := s.Objective(id)
+			s.Expect(o.Status.Ended(), "reset to task %d, it is %s (%s)", task, o.Status, o.Reason)
+		})
+	}
+}
+
 // Defect: a plan that an operator has reset after its end, and whose objective was retried before the journal
 // knew that, changed the tasks of its later attempt, or held that up until it counted as terminated.
 func TestReset_planBeforeItsRetry(t *testing.T) {

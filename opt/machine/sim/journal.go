@@ -39,6 +39,7 @@ type tables struct {
 type row struct {
 	objective opt.Objective // with its plans and their tasks
 	request   *a2a.Message
+	starter   string // who sent that, if it was sent to an objective that waited to be started
 	given     []opt.PlanSpec
 	answered  map[string]bool      // commands
 	used      opt.Usage            // by all work on the objective
@@ -221,7 +222,7 @@ func (j *journal) release(contextID, objectiveID string) {
 // kept returns what the journal has of an objective.
 func (j *journal) kept(objectiveID string) opt.Kept {
 	r := j.rows[objectiveID]
-	k := opt.Kept{Objective: r.objective, Request: r.request, Given: r.given, Recorded: map[string]int64{objectiveID: j.last[objectiveID]}}
+	k := opt.Kept{Objective: r.objective, Request: r.request, Starter: r.starter, Given: r.given, Recorded: map[string]int64{objectiveID: j.last[objectiveID]}}
 	k.Objective.Root = j.roots[r.objective.RootID()]
 	k.Heard, k.Used, k.UsedBy = r.heard, r.used, r.usedByPlans()
 	k.Epochs = maps.Clone(j.epochs)

@@ -116,6 +116,8 @@ var mutations = []mutation{
 	{"what a retry has read before a reset counts", "rewind.go", "if s.Loading {", "if false {"},
 	{"a reset objective that the journal has refused keeps its turn", "objective_state.go", "case s.Forgotten, s.Objective.Settled():", "case s.Objective.Settled():"},
 	{"an objective that was reset to before a retry continues", "objective.go", "\tcase Forgotten:\n\t\tm.State.Forgotten = true\n", ""},
+	{"the run of a retry that was reset continues what it has read", "objective.go", "rules >= rulesReads && ", "false && "},
+	{"a reset objective waits for a result that it will not get", "objective_plans.go", "s.Epoch > 1 && s.Rules >= rulesReads)", "false)"},
 	{"a reset objective waits for the turn of a retry that it refused", "turn.go", "case retried:", "case false:"},
 	{"an open gate of a plan that was set back opens again", "rewind.go", "\t\t\t\t\tt.Gate = e.Gate\n", ""},
 	{"inputs are handled before a reset", "drive/driver.go", "if d.rec.reset {", "if d.rec.rewinds = d.rec.rewinds || d.rec.reset; false {"},

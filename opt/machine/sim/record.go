@@ -176,6 +176,9 @@ func (j *journal) storeKind(source string, r *row, e opt.Event) {
 	case opt.MessageAdded:
 		key := o.ID + " " + e.Message.MessageID
 		id := opt.Letter{Principal: e.Principal, Key: e.Key, Message: *e.Message}.ID()
+		if e.Reason == opt.Begins {
+			r.request, r.starter = e.Message, e.Principal
+		}
 		if name, _ := opt.SplitEpoch(source); name == o.ID && !slices.Contains(r.heard, id) { // else also in an epoch before
 			r.heard = append(r.heard, id)
 		}

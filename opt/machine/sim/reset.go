@@ -13,7 +13,7 @@ type resetting struct{ w *world }
 // somewhere has an operator reset a run to a random moment.
 func (rs resetting) somewhere(r *run, c *choice) {
 	least := 1
-	if r.history[0].fresh {
+	if r.history[0].fresh || r.restored && rs.w.rules >= 37 {
 		least = 0
 	}
 	tasks, arrived := least+c.pick(len(r.history)+1-least), 0
@@ -33,6 +33,7 @@ func (rs resetting) reset(r *run, tasks, arrived int) {
 	again := runOf(rs.w, r.id, r.objective, restored(r.m, r.initial))
 	again.began, again.initial, again.facts, again.history = r.began, r.initial, r.facts, slices.Clone(r.history[:tasks])
 	again.fresh = tasks == 0 && r.history[0].fresh
+	again.restored, again.restores = r.restored, tasks == 0 && r.restored // it reads its objective again
 	again.parent, again.result, again.attempt = r.parent, r.result, r.attempt
 	if tasks > 0 {
 		again.size = r.history[tasks-1].size
@@ -54,7 +55,12 @@ func (rs resetting) reset(r *run, tasks, arrived int) {
 	if row := rs.w.journal.rows[r.id]; row != nil && row.closed {
 		rs.w.facts.reopened[r.id] = true
 	}
-	rs.w.runs[slices.Index(rs.w.runs, r)], rs.w.latest[r.id] = again, again
+	rs.w.latest[r.id] = again
+	if i := slices.Index(rs.w.runs, r); i >= 0 {
+		rs.w.runs[i] = again
+	} else { // it had ended
+		rs.w.runs = append(rs.w.runs, again)
+	}
 }
 
 // setFactsBack sets the facts about r back to those when the last task of again had ended.

@@ -23,6 +23,7 @@ type run struct {
 	fresh         bool // its first workflow task was not run, and begins the work
 	wake          bool // its first workflow task was not run
 	restores      bool // it has not read its objective from the journal yet
+	restored      bool // it has read that
 	ended         bool
 	terminated    bool // by an operator
 	canceled      bool // it was asked to stop

@@ -166,9 +166,9 @@ func (s *Story) SeemsLost(planID string) string {
 }
 
 // Reset has an operator reset the workflow of an objective or a plan to the end of its n-th workflow task,
-// if it runs and has had that many.
+// if it runs, or an operator has ended it, and it has had that many.
 func (s *Story) Reset(id string, n int) {
-	if r := s.w.open(id); r != nil && n <= len(r.history) {
+	if r := s.w.latest[id]; r != nil && (!r.ended || r.terminated) && len(r.history) > 0 && n <= len(r.history) {
 		s.d.operator.reset(r, n, 0)
 	}
 }

@@ -66,7 +66,10 @@ func (tp temporal) restore(r *run) bool {
 		tp.w.put(op{kind: signal, to: r.m.target(machine.ToContext), in: machine.Left(r.id), from: r})
 		return false
 	}
-	r.m, r.restores = objectiveHost{machine.RestoreObjective(tp.w.journal.kept(r.id), 0, tp.w.rules)}, false
+	if r.restored { // the journal has what it did before it was reset
+		tp.w.facts.setForward(r.id, tp.w.journal)
+	}
+	r.m, r.restores, r.restored = objectiveHost{machine.RestoreObjective(tp.w.journal.kept(r.id), 0, tp.w.rules)}, false, true
 	r.driver = drive.New(r, observed{r}, r.m.source())
 	if tp.w.histories {
 		r.initial = encoded(r.m.state())
