@@ -70,7 +70,7 @@ func RestoreObjective(kept opt.Kept, idleFor int64, rules int) *Objective {
 // State.Rules. A run has the version that its input names, so that each replay has the
 // same, and the next run of the same work, too: a list in order under an earlier version may
 // be none under a later one.
-const Rules = 38
+const Rules = 39
 
 // rulesChain is the version of the rules from which on a plan records its decisions
 // in a chain.
@@ -189,6 +189,9 @@ const rulesReads = 37
 // rulesReplaced is the version of the rules from which on a retry leaves out plans that come after a question that was
 // replaced.
 const rulesReplaced = 38
+
+// rulesAsks is the version of the rules from which on a rewound objective that is alone asks its context for the turn.
+const rulesAsks = 39
 
 func (m *Objective) commands() commands { return commands{&m.State, m.now, m} }
 

@@ -44,6 +44,9 @@ func (s *ObjectiveState) rewind(now a2a.Time, in Rewound) []opt.Event {
 		s.Ended = in.Done
 	}
 	t := &s.Turn
+	if s.Rules >= rulesAsks {
+		t.share() // an earlier run may have heard that others have come: it is alone if its context does not run
+	}
 	if t.N = above(t.N, now); t.Shared {
 		t.After = s.N
 		s.loseTurn()

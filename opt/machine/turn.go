@@ -77,7 +77,8 @@ func (t *TurnState) ask(want TurnWant, after int64) {
 }
 
 // delivered notes that a request was delivered. If the context's workflow does
-// not exist, an operator has ended it: then the objective is alone.
+// not exist, an operator has ended it: then the objective is alone, and others of that context take themselves for alone,
+// too. Or the objective was alone before it was reset.
 func (t *TurnState) delivered(in Delivered) {
 	t.Delivered = max(t.Delivered, in.N)
 	if in.Gone && t.Want != WantLeave {

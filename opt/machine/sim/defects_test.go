@@ -528,6 +528,29 @@ func TestReset_turn(t *testing.T) {
 	}
 }
 
+// Defect: an objective that was reset twice to before it shared its context, and had heard of that in between,
+// left it without a word: others waited behind it for ever.
+func TestReset_turnTwice(t *testing.T) {
+	for task := range 2 {
+		play(t, func(s *sim.Story) {
+			id := s.Open(given(sim.PlanOf("plan", "a", "c")))
+			s.Settle()
+			s.Reset(id, task+1)
+			s.Settle()
+			other := s.Open(given(sim.PlanOf("other", "b")))
+			s.Settle()
+			s.Wait(100)
+			s.ResetAgain(id)
+			s.Settle()
+			s.Expect(len(s.Activities()) == 1, "reset to task %d, there is work of two objectives: %v", task+1, s.Activities())
+			s.Rest()
+			for _, id := range []string{id, other} {
+				s.Expect(s.Objective(id).Status == opt.ObjectiveCompleted, "reset to task %d, %s is %s", task+1, id, s.Objective(id).Status)
+			}
+		})
+	}
+}
+
 // Defect: an objective that was reset to before a retry, which had ended, left its context without a word:
 // others waited behind it for ever.
 func TestReset_turnOfAnEndedRetry(t *testing.T) {

@@ -97,6 +97,7 @@ var mutations = []mutation{
 	{"a plan that was reset changes its later attempt", "sim/journal.go", "return p != nil && p.Run > attempt", "return p != nil && p.Run > attempt && e.Kind == opt.SourceRewound"},
 	{"an objective that was reset takes a plan over too late", "rewind.go", "if !l.RetryAt.IsZero() {", "if false {"},
 	{"an objective that was reset keeps a turn that it had", "rewind.go", "\t\ts.loseTurn()\n", ""},
+	{"an objective that was alone before a reset asks nobody for the turn", "rewind.go", "if s.Rules >= rulesAsks {", "if false {"},
 	{"an objective that was alone before a reset takes a former turn for its own", "turn.go", "if rewound {", "if false {"},
 	{"an objective that was reset rests though a plan may work", "objective_state.go", "unsure && !p.Over() {", "unsure && false {"},
 	{"a planner works on after a reset without the turn", "objective_state.go", "k := s.Making; k != nil && k.Begun", "k := s.Making; false"},

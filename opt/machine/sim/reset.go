@@ -16,25 +16,33 @@ func (rs resetting) somewhere(r *run, c *choice) {
 	if r.history[0].fresh || r.restored && rs.w.rules >= 37 {
 		least = 0
 	}
-	tasks, arrived := least+c.pick(len(r.history)+1-least), 0
-	if tasks < len(r.history) {
-		arrived = c.pick(len(r.history[tasks].arrived) + 1)
+	from, most := r, len(r.history)
+	if r.before != nil && r.since >= least && c.chance(2) {
+		from, most = r.before, r.since
 	}
-	rs.reset(r, tasks, arrived)
+	tasks, arrived := least+c.pick(most+1-least), 0
+	if tasks < len(from.history) {
+		arrived = c.pick(len(from.history[tasks].arrived) + 1)
+	}
+	rs.resetFrom(from, r, tasks, arrived)
 }
 
 // reset has an operator reset the workflow of an objective or a plan to an earlier moment: that
 // after its first workflow tasks, when some of what it got in the next one had arrived. A run takes
 // its place that has done the same until then, and gets the signals and the results of plans that
 // came later again. Activities that ran at that moment begin again.
-func (rs resetting) reset(r *run, tasks, arrived int) {
+func (rs resetting) reset(r *run, tasks, arrived int) { rs.resetFrom(r, r, tasks, arrived) }
+
+// resetFrom is reset for r, or for the run that r has taken the place of in a reset before, as far as both are the same:
+// what only r got is lost.
+func (rs resetting) resetFrom(from, r *run, tasks, arrived int) {
 	rs.w.advance(rs.w.now + 1)
-	rs.w.logf("an operator resets the workflow of %s to task %d of %d, after which %d things had arrived", rs.w.name(r.id), tasks, len(r.history), arrived)
+	rs.w.logf("an operator resets the workflow of %s to task %d of %d, after which %d things had arrived, again %v", rs.w.name(r.id), tasks, len(from.history), arrived, from != r)
 	again := runOf(rs.w, r.id, r.objective, restored(r.m, r.initial))
 	again.began, again.initial, again.facts, again.history = r.began, r.initial, r.facts, slices.Clone(r.history[:tasks])
 	again.fresh = tasks == 0 && r.history[0].fresh
 	again.restored, again.restores = r.restored, tasks == 0 && r.restored // it reads its objective again
-	again.parent, again.result, again.attempt = r.parent, r.result, r.attempt
+	again.parent, again.result, again.attempt, again.before, again.since = r.parent, r.result, r.attempt, r, tasks
 	if tasks > 0 {
 		again.size = r.history[tasks-1].size
 	}
@@ -45,7 +53,8 @@ func (rs resetting) reset(r *run, tasks, arrived int) {
 		again.checked = maps.Clone(r.history[tasks-1].checked)
 	}
 	rs.setFactsBack(r, again)
-	rs.arriveAgain(r, again, arrived)
+	waits := rs.arriveAgain(from, again, arrived)
+	rs.takeChildren(r, again, waits)
 	for _, call := range slices.Sorted(maps.Keys(again.unsent)) {
 		rs.w.put(again.unsent[call])
 	}
@@ -83,13 +92,13 @@ func (rs resetting) setFactsBack(r, again *run) {
 }
 
 // arriveAgain has what arrived at r after the tasks of again arrive at again: the first things of
-// the next task, then signals and the results of plans that it waits for.
-func (rs resetting) arriveAgain(r, again *run, arrived int) {
+// the next task, then signals and the results of plans that it waits for. It returns which these are.
+func (rs resetting) arriveAgain(r, again *run, arrived int) (waits func(call int) bool) {
 	starts := map[int]bool{} // calls for the results of plans that it begins again
 	for _, o := range again.unsent {
 		starts[o.result] = o.kind == startChild
 	}
-	waits := func(call int) bool { return again.calls[call] != nil && !starts[call] }
+	waits = func(call int) bool { return again.calls[call] != nil && !starts[call] }
 	if next := r.history[len(again.history):]; len(next) > 0 {
 		arrived = min(arrived, len(next[0].arrived))
 	} else {
@@ -107,7 +116,7 @@ func (rs resetting) arriveAgain(r, again *run, arrived int) {
 			again.arrived = append(again.arrived, a.copied())
 		}
 	}
-	rs.takeChildren(r, again, waits)
+	return waits
 }
 
 // arrivedSince returns the arrivals at r after its first tasks.

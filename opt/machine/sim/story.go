@@ -173,6 +173,12 @@ func (s *Story) Reset(id string, n int) {
 	}
 }
 
+// ResetAgain has an operator reset the run that was reset last, rather than the one that took its place.
+func (s *Story) ResetAgain(id string) {
+	r := s.w.latest[id]
+	s.d.operator.resetFrom(r.before, r, r.since, 0)
+}
+
 // Long makes the history of a workflow so long that its run should continue as new.
 func (s *Story) Long(id string) {
 	r := s.w.open(id)
