@@ -1,6 +1,7 @@
 package machine_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -8,6 +9,7 @@ import (
 	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/machine"
+	"longhaul/opt/worktime"
 )
 
 // A gate wants one timer, for its next step. People see its summary in Temporal's
@@ -34,4 +36,22 @@ func TestPlan_Wants_steps(t *testing.T) {
 	want(second)
 	m.Handle(a2a.AtMillis(2001), machine.Elapsed{Key: second.Key})
 	want()
+}
+
+// A step counts by the calendar of its gate under earlier rules, which knew no other.
+func TestPlan_calendarOfStep(t *testing.T) {
+	always, sunday := &worktime.Calendar{Offsets: []worktime.Offset{{}}}, &worktime.Calendar{Offsets: []worktime.Offset{{}}}
+	for day := range 7 {
+		always.Week = append(always.Week, worktime.Interval{Day: day, To: 24 * 60})
+	}
+	sunday.Week = always.Week[:1]
+	const hour, days = 3600, 3 * 24 * 3600 // from Thursday, 1970-01-01, to the first Sunday
+	for rules, after := range map[int]int64{machine.Rules: days + hour - 1, 27: hour} {
+		b := newBudgeted(t, "{}", &opt.Task{})
+		b.m.State.Rules = rules
+		b.end(opt.Outcome{State: opt.TaskInputRequired, Gate: &opt.Gate{
+			Kind: opt.Approval, Actions: []opt.Action{opt.Accept, opt.Reject}, Title: "Go?", Calendar: always, Ladder: []opt.Step{{Kind: opt.Expire, After: hour, Works: true, Calendar: sunday}},
+		}})
+		test.Is(t, fmt.Sprintf("rules %d: seconds until it expires", rules), after, b.gate(0).Ladder[0].After)
+	}
 }

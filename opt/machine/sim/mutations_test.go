@@ -332,7 +332,8 @@ func tested(t *testing.T, path, text string) (string, error) {
 	}
 	for _, tests := range [][]string{{"..", "../drive", "../..", "../../fork"}, {"-skip", "TestMutations", ".", "-shrink=false", "-schedules", "12000"}} {
 		args := append([]string{"test", "-count=1", "-vet=off", "-failfast", "-overlay", overlay}, tests...)
-		if out, err := exec.CommandContext(t.Context(), "go", args...).CombinedOutput(); err != nil {
+		limited := append([]string{"-c", `ulimit -v 8000000 && exec go "$@"`, "go"}, args...) // some machines never come to rest
+		if out, err := exec.CommandContext(t.Context(), "sh", limited...).CombinedOutput(); err != nil {
 			return string(out), err
 		}
 	}
