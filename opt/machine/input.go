@@ -268,12 +268,16 @@ func (in Command) complete() bool {
 	return in.ID != "" && in.ObjectiveID != "" && slices.Contains(opt.CommandKinds, in.Kind) && (in.Kind != opt.CreatePlan || in.Plan != nil)
 }
 func (in Reported) complete() bool {
-	return in.PlanID != "" && in.Report.N > 0 && slices.Contains(opt.PlanStatuses, in.Report.Status) && !slices.Contains(in.Report.Open, nil)
+	r := in.Report
+	waits := r.Waits == "" || r.Waits.Waiting()
+	return in.PlanID != "" && r.N > 0 && slices.Contains(opt.PlanStatuses, r.Status) && waits && r.Notes >= 0 && !slices.Contains(r.Open, nil)
 }
 func (in Canceled) complete() bool { return in.Principal != "" }
 func (in PlanLost) complete() bool { return in.PlanID != "" }
 func (in Directed) complete() bool {
-	return in.Directive.N > 0 && in.NotesFrom >= 0 && in.Directive.Notes >= 0
+	c := in.Command
+	moves := c == nil || Command{*c}.complete() && (c.Kind != opt.UpdatePlan || slices.Contains(opt.PlanStatuses, opt.PlanStatus(c.Status)))
+	return in.Directive.N > 0 && in.NotesFrom >= 0 && in.Directive.Notes >= 0 && moves
 }
 func (in Turn) complete() bool { return in.N > 0 }
 func (in TurnRequest) complete() bool {
