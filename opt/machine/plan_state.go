@@ -56,6 +56,12 @@ type PlanState struct {
 // former run, which only this workflow can set back.
 func (s *PlanState) Rides(int64) bool { return !s.Alone && !s.Directive.ReportEnd && s.Epoch <= 1 }
 
+// reportsEnd reports whether the objective gets the end by signal. After a reset the result may go to a run that is not
+// there any more, and the run that is there has begun another run of the plan, in the place of which this one is.
+func (s *PlanState) reportsEnd() bool {
+	return s.Directive.ReportEnd || s.Epoch > 1 && s.Rules >= rulesEnds
+}
+
 // Reports reports whether what records the events sends the report that waits for them, too.
 func (s *PlanState) Reports() bool { return s.Rules >= rulesGates }
 

@@ -551,6 +551,24 @@ func TestReset_turnTwice(t *testing.T) {
 	}
 }
 
+// Defect: an objective waited for ever for the result of a plan that it had begun again after a reset, when an operator
+// reset the former run of that, which took the place of the later one and gave its result to no run.
+func TestReset_formerRunOfAPlan(t *testing.T) {
+	play(t, func(s *sim.Story) {
+		id := s.Open(given(sim.PlanOf("plan", "a")))
+		plan := opt.PlanID(id, 1)
+		s.Settle()
+		s.Reset(id, 1)
+		key := s.Activities()[0]
+		s.End(key, sim.Completed(key, s.Work(key).TaskID))
+		s.Alone(plan)
+		s.Settle()
+		s.ResetFormer(plan, 1)
+		s.Rest()
+		s.Expect(s.Objective(id).Status == opt.ObjectiveCompleted, "it is %s", s.Objective(id).Status)
+	})
+}
+
 // Defect: an objective that was reset to before a retry, which had ended, left its context without a word:
 // others waited behind it for ever.
 func TestReset_turnOfAnEndedRetry(t *testing.T) {

@@ -16,6 +16,7 @@ type run struct {
 	id, objective string // workflow id, and whose rows its events change; "" for a context
 	m             host
 	driver        *drive.Driver
+	former        *run // of the same workflow that ended before it began
 	before        *run // that it has taken the place of in a reset, and the same until then
 	since         int  // the number of tasks until then
 	parent        *run // that began it and gets its result; of a plan

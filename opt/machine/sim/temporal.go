@@ -260,7 +260,7 @@ func (tp temporal) signalByHand(r *run, c *choice) {
 // newRun adds a run, which replaces an earlier run with the same id.
 func (tp temporal) newRun(id, objective string, m host) *run {
 	r := runOf(tp.w, id, objective, m)
-	r.began, r.wake = tp.w.now, true
+	r.began, r.wake, r.former = tp.w.now, true, tp.w.latest[id]
 	if tp.w.histories {
 		r.initial, r.facts = encoded(m.state()), tp.w.facts.plan(r.id).copied()
 	}
