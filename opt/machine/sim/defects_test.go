@@ -528,6 +528,30 @@ func TestReset_turn(t *testing.T) {
 	}
 }
 
+// An objective that was reset to before it had its turn does not take that for its own while another has it.
+func TestReset_formerTurn(t *testing.T) {
+	for at := range 3 * 2 {
+		task, rules := at/2+1, machine.Rules-at%2 // under earlier rules it does not ask before it hears of the others
+		play(t, func(s *sim.Story) {
+			s.Rules(rules)
+			id := s.Open(given(sim.PlanOf("plan", "?ok", "a")))
+			s.Settle()
+			other := s.Open(given(sim.PlanOf("other", "b")))
+			s.Settle()
+			s.Accept()
+			s.Settle()
+			s.Wait(100)
+			s.Reset(id, task)
+			s.Settle()
+			s.Expect(len(s.Activities()) == 1, "rules %d, reset to task %d, there is work of two objectives: %v", rules, task, s.Activities())
+			s.Rest()
+			for _, id := range []string{id, other} {
+				s.Expect(s.Objective(id).Status == opt.ObjectiveCompleted, "rules %d, reset to task %d, it is %s", rules, task, s.Objective(id).Status)
+			}
+		})
+	}
+}
+
 // Defect: an objective that was reset twice to before it shared its context, and had heard of that in between,
 // left it without a word: others waited behind it for ever.
 func TestReset_turnTwice(t *testing.T) {
