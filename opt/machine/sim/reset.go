@@ -16,6 +16,10 @@ func (rs resetting) somewhere(r *run, c *choice) {
 	if r.history[0].fresh || r.restored && rs.w.rules >= 37 {
 		least = 0
 	}
+	if _, plan := r.m.(planHost); plan && r.former != nil && len(r.former.history) > 0 && c.chance(3) {
+		rs.former(r, 1+c.pick(len(r.former.history)))
+		return
+	}
 	from, most := r, len(r.history)
 	if r.before != nil && r.since >= least && c.chance(2) {
 		from, most = r.before, r.since
@@ -70,6 +74,14 @@ func (rs resetting) resetFrom(from, r *run, tasks, arrived int) {
 	} else { // it had ended
 		rs.w.runs = append(rs.w.runs, again)
 	}
+}
+
+// former has an operator reset the run of a plan before r, which ends without a word to its objective.
+func (rs resetting) former(r *run, tasks int) {
+	rs.leaveWork(r)
+	r.ended = true
+	rs.w.remove(r.id)
+	rs.reset(r.former, tasks, 0)
 }
 
 // setFactsBack sets the facts about r back to those when the last task of again had ended.

@@ -181,13 +181,7 @@ func (s *Story) ResetAgain(id string) {
 
 // ResetFormer has an operator reset the run of a plan before the one that runs, which ends without a word to its objective,
 // to the end of its n-th workflow task.
-func (s *Story) ResetFormer(id string, n int) {
-	current := s.w.open(id)
-	s.d.operator.leaveWork(current)
-	current.ended = true
-	s.w.remove(id)
-	s.d.operator.reset(current.former, n, 0)
-}
+func (s *Story) ResetFormer(id string, n int) { s.d.operator.former(s.w.open(id), n) }
 
 // Long makes the history of a workflow so long that its run should continue as new.
 func (s *Story) Long(id string) {
