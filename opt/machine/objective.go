@@ -193,7 +193,8 @@ const rulesReplaced = 38
 // rulesAsks is the version of the rules from which on a rewound objective that is alone asks its context for the turn.
 const rulesAsks = 39
 
-// rulesEnds is the version of the rules from which on a plan in a later epoch reports its end by signal.
+// rulesEnds is the version of the rules from which on a plan in a later epoch reports its end by signal, and one that has
+// found no objective reports to it again once that was reset.
 const rulesEnds = 39
 
 func (m *Objective) commands() commands { return commands{&m.State, m.now, m} }

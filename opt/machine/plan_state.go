@@ -95,6 +95,7 @@ func (s *PlanState) take(in Directed) {
 	s.Known.Shapers = in.Shapers
 	if d.Epoch > s.Above {
 		s.Above, s.Rewind = d.Epoch, true
+		s.Alone = s.Alone && s.Rules < rulesEnds // its objective was ended, and is there again
 	}
 	s.Known.Status, s.Known.Reason = d.assumed(s.Known)
 	s.Known.Started = s.Known.Started || d.Start

@@ -575,6 +575,23 @@ func TestReset_turnTwice(t *testing.T) {
 	}
 }
 
+// Defect: a plan that had found its objective terminated sent no more reports, also when that was reset and had sent it a directive.
+func TestReset_terminatedObjective(t *testing.T) {
+	play(t, func(s *sim.Story) {
+		id := s.Open(given(sim.PlanOf("plan", "a", "?ok")))
+		s.Settle()
+		key := s.Activities()[0]
+		s.Terminate(id)
+		s.End(key, sim.Completed(key, s.Work(key).TaskID))
+		s.Alone(opt.PlanID(id, 1)) // its report finds no objective
+		s.Reset(id, 1)
+		s.Rest()
+		s.Accept()
+		s.Rest()
+		s.Expect(s.Objective(id).Status == opt.ObjectiveCompleted, "it is %s", s.Objective(id).Status)
+	})
+}
+
 // Defect: an objective waited for ever for the result of a plan that it had begun again after a reset, when an operator
 // reset the former run of that, which took the place of the later one and gave its result to no run.
 func TestReset_formerRunOfAPlan(t *testing.T) {

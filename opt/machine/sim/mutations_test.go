@@ -97,6 +97,7 @@ var mutations = []mutation{
 	{"a plan that was reset changes its later attempt", "sim/journal.go", "return p != nil && p.Run > attempt", "return p != nil && p.Run > attempt && e.Kind == opt.SourceRewound"},
 	{"an objective that was reset takes a plan over too late", "rewind.go", "if !l.RetryAt.IsZero() {", "if false {"},
 	{"an objective that was reset keeps a turn that it had", "rewind.go", "\t\ts.loseTurn()\n", ""},
+	{"a plan that has found no objective reports no more", "plan_state.go", "s.Alone && s.Rules < rulesEnds", "s.Alone"},
 	{"a plan that was reset leaves its end to its result", "plan_state.go", " || s.Epoch > 1 && s.Rules >= rulesEnds", ""},
 	{"an objective that was alone before a reset asks nobody for the turn", "rewind.go", "if s.Rules >= rulesAsks {", "if false {"},
 	{"an objective that was alone before a reset takes a former turn for its own", "turn.go", "if rewound {", "if false {"},
