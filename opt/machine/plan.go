@@ -214,7 +214,7 @@ func (m *Plan) Wants() Wants {
 	}
 	settled := s.Plan.Settled()
 	undelivered := s.Report.N > s.Delivered && !s.Alone && s.Report.N > 0
-	if undelivered && (!settled || s.reportsEnd()) {
+	if undelivered && (!settled || reportsEnd(s)) {
 		w.Signals = append(w.Signals, Signal{To: s.Plan.ObjectiveID, N: s.Report.N, After: s.After})
 	}
 	if settled && !s.Rewind && len(w.Signals) == 0 && !s.working() {

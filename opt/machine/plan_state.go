@@ -58,7 +58,7 @@ func (s *PlanState) Rides(int64) bool { return !s.Alone && !s.Directive.ReportEn
 
 // reportsEnd reports whether the objective gets the end by signal. After a reset the result may go to a run that is not
 // there any more, and the run that is there has begun another run of the plan, in the place of which this one is.
-func (s *PlanState) reportsEnd() bool {
+func reportsEnd(s *PlanState) bool {
 	return s.Directive.ReportEnd || s.Epoch > 1 && s.Rules >= rulesEnds
 }
 
