@@ -20,15 +20,11 @@ func (rs resetting) somewhere(r *run, c *choice) {
 		rs.former(r, 1+c.pick(len(r.former.history)))
 		return
 	}
-	from, most := r, len(r.history)
-	if r.before != nil && r.since >= least && c.chance(2) {
-		from, most = r.before, r.since
+	tasks, arrived := least+c.pick(len(r.history)+1-least), 0
+	if tasks < len(r.history) {
+		arrived = c.pick(len(r.history[tasks].arrived) + 1)
 	}
-	tasks, arrived := least+c.pick(most+1-least), 0
-	if tasks < len(from.history) {
-		arrived = c.pick(len(from.history[tasks].arrived) + 1)
-	}
-	rs.resetFrom(from, r, tasks, arrived)
+	rs.reset(r, tasks, arrived)
 }
 
 // reset has an operator reset the workflow of an objective or a plan to an earlier moment: that
