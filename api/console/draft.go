@@ -298,7 +298,7 @@ func (d *draft) between(n int, s step, of item) (string, error) {
 // insert takes an item out of where it was, and has it come after some and right before the next one, which has waited
 // for those.
 func (d *draft) insert(n int, of item, after []string, next string) error {
-	want := filter(d.row(of), func(one item) bool { // of what has ended these two alone, which are refused then
+	want := filter(d.row(of), func(one item) bool { // an ended plan only if it is one of these two, and refused for that
 		return one.task != nil || one.id == of.id || one.id == next || !one.plan.Status.Ended()
 	})
 	for i := range want {
