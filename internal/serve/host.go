@@ -69,7 +69,7 @@ func run(ctx context.Context, b Build, logs logSettings, ops opsSettings, parts 
 	worker.LimitMemory(defaultWorkflowMemory(ownMemory())) // of an embedded Temporal and the API; that of a worker has a flag
 	h := newHost(log, b)
 	h.listensAt("--ops-addr", ops.OpsAddr)
-	if err := h.start(ctx, append(append([]part{step(h.awaitFree), &opsServer{host: h, addr: ops.OpsAddr}, h.traces}, parts(h)...), &loop{run: h.giveBack})...); err != nil {
+	if err := h.start(ctx, append(append([]part{step(h.awaitFree), &opsServer{host: h, addr: ops.OpsAddr}, h.traces}, parts(h)...), &loop{run: func(ctx context.Context) { giveBack(ctx, h) }})...); err != nil {
 		_ = h.Stop() // the first error is the cause
 		if ctx.Err() != nil {
 			return nil // the process got a signal to stop during the start

@@ -36,7 +36,7 @@ const (
 
 // giveBack gives memory that is not used, and that of caches, back to the system while the process is at rest,
 // until ctx ends.
-func (h *host) giveBack(ctx context.Context) {
+func giveBack(ctx context.Context, h *host) {
 	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	every := time.NewTicker(restEvery)
 	defer every.Stop()
