@@ -27,6 +27,8 @@ var mutations = []mutation{
 	{"a command that comes again is applied again", "command.go", "return s.Answered[id] || waits", "return waits"},
 	{"a plan applies a command each time it is told", "plan.go", "if in.Command != nil && (s.Answer == nil || s.Answer.CommandID != in.Command.ID) {", "if in.Command != nil {"},
 	{"a retry begins what has lost its question", "objective_command.go", "s.Rules < rulesReplaced || ", "true || "},
+	{"a retry leaves out what came in the place of a question", "../plan_order.go", `p.Reason == "" && slices`, "slices"},
+	{"a retry leaves out what was skipped after the question was replaced", "../plan_order.go", " && p.UpdatedAt.Millis() <= b.UpdatedAt.Millis()", ""},
 	{"what a retry knows of answers is lost", "objective.go", "s.Answered[id] = true", "_ = id"},
 	{"a fork runs what it has taken over", "../task.go", "t.Artifacts = TaskCompleted,", "t.Artifacts = TaskPending,"},
 	{"a fork takes over a decision", "../fork/fork.go", " && t.Ask == nil && t.Gates == 0", ""},
