@@ -169,7 +169,7 @@ func (p *Page) answer(c *call.Call, w http.ResponseWriter, r *http.Request, link
 			c.Method = mayAnswer.Operation
 			r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 			if err := r.ParseForm(); err != nil {
-				return mayAnswer, call.Invalid(call.Violation{Field: "form", Description: "cannot be read, or is too large"})
+				return mayAnswer, call.Unread(err, "cannot be read, or is too large")
 			}
 			var err error
 			params, err = read(r.PostForm, link)
