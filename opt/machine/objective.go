@@ -178,6 +178,9 @@ const rulesBusy = 35
 // Temporal has timed out.
 const rulesTimeouts = 36
 
+// rulesTimedOut is the version of the rules from which on the error of an executor is none of these, whatever its code.
+const rulesTimedOut = 38
+
 // rulesAlone is the version of the rules from which on an objective that is begun again since a plan seemed lost does not
 // wait for it if it runs.
 const rulesAlone = 36

@@ -274,6 +274,7 @@ var mutations = []mutation{
 	{"a leg that takes work in waits for quotas", "job.go", "w.Collects = w.Leg > 0 &&", "w.Collects = false &&"},
 	{"a human task asks without room in the quotas", "plan_gate.go", "(stands || asked == nil && countsQuestions(s))", "stands"},
 	{"the wait of a task for a worker counts as time if it times out", "job_leg.go", "f.rules >= rulesTimeouts", "false"},
+	{"an error of an executor counts as if Temporal had timed the task out", "job_leg.go", "(in.Failed.TimedOut || f.rules < rulesTimedOut)", "true"},
 	{"what passes until a quota sends a step back counts as time", "job.go", "\trestart(j)\n", ""},
 	{"an attempt that fails has taken no time", "job_leg.go", "\tlap(j, ran)\n", "\tif in.Failed == nil {\n\t\tlap(j, ran)\n\t} else {\n\t\trestart(j)\n\t}\n"},
 	{"the measure of a worker is not the time of a leg", "clock.go", "c.Ran += measured", "c.Ran += now.Millis() - c.Since.Millis()"},
