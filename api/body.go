@@ -34,9 +34,9 @@ func newBodies(cfg Config) bodies {
 	return bodies{call.NewShares(all/2, all), call.NewShares(unsignedAtOnce/4, unsignedAtOnce), cfg.MaxBody, cfg.ReadTimeout / 3}
 }
 
-// An arriving body is that of a request, which waits for a share before it reads more than a little. If its size is
-// not known, the share grows with it.
-type arriving struct {
+// An arrival is the body of a request. It waits for a share before it reads more than a little. If its size is not known, the
+// share grows with it.
+type arrival struct {
 	io.ReadCloser
 	of      bodies
 	call    *call.Call
@@ -47,12 +47,12 @@ type arriving struct {
 }
 
 // of returns the body of a request of c.
-func (b bodies) of(c *call.Call, r *http.Request) *arriving {
-	return &arriving{ReadCloser: r.Body, of: b, call: c, request: r}
+func (b bodies) of(c *call.Call, r *http.Request) *arrival {
+	return &arrival{ReadCloser: r.Body, of: b, call: c, request: r}
 }
 
 // Read implements [io.Reader].
-func (b *arriving) Read(p []byte) (n int, err error) {
+func (b *arrival) Read(p []byte) (n int, err error) {
 	if b.err != nil {
 		return 0, b.err
 	}
@@ -79,7 +79,7 @@ func (b *arriving) Read(p []byte) (n int, err error) {
 }
 
 // newShare returns an empty share for a body of a tenant, or of an address.
-func (b *arriving) newShare() *call.Share {
+func (b *arrival) newShare() *call.Share {
 	size := int(b.of.most)
 	if n := b.request.ContentLength; n >= 0 {
 		size = int(min(b.of.most, n))
@@ -92,7 +92,7 @@ func (b *arriving) newShare() *call.Share {
 
 // grow waits until the share has a size, or the most that it may have: that at once for a body of the size that its
 // sender has announced.
-func (b *arriving) grow(size int) error {
+func (b *arrival) grow(size int) error {
 	ctx, cancel := context.WithTimeout(b.request.Context(), b.of.within)
 	defer cancel()
 	if b.request.ContentLength >= 0 {
@@ -106,7 +106,7 @@ func (b *arriving) grow(size int) error {
 }
 
 // drop gives the share back.
-func (b *arriving) drop() {
+func (b *arrival) drop() {
 	if b.share != nil {
 		b.share.Release()
 	}

@@ -455,7 +455,9 @@ func (m *Objective) onLetter(l opt.Letter) {
 		e.Verdict = opt.TooLate
 	}
 	if e.Verdict == opt.Noted {
-		s.shapedBy(l.Principal)
+		for _, principal := range append([]string{l.Principal}, l.Shapers...) {
+			s.shapedBy(principal)
+		}
 		if starts {
 			e.Reason = opt.Begins
 		}
