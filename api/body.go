@@ -34,8 +34,8 @@ func newBodies(cfg Config) bodies {
 	return bodies{call.NewShares(all/2, all), call.NewShares(unsignedAtOnce/4, unsignedAtOnce), cfg.MaxBody, cfg.ReadTimeout / 3}
 }
 
-// An arrival is the body of a request. It waits for a share before it reads more than a little. If its size is not known, the
-// share grows with it.
+// An arrival is the body of a request. It waits for a share before it reads more than a little. If its size is
+// not known, the share grows with it.
 type arrival struct {
 	io.ReadCloser
 	of      bodies

@@ -318,7 +318,7 @@ func TestScopes_linkedApproval(t *testing.T) {
 	}
 }
 
-// Without runs:read, the answer to a change still shows what it has linked, what waits for what, and what is paused.
+// Without runs:read, the answer to a change still shows the link, the dependencies, and a pause.
 func TestScopes_changesShowThemselves(t *testing.T) {
 	s := newService(t)
 	o := s.must(t, "objectives/create", `{"name":"x"}`).at("objective", "id").String()

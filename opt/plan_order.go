@@ -132,16 +132,16 @@ func AwaitsPeople(o *Objective, p *Plan) bool {
 func LostQuestion(o *Objective, p *Plan) bool {
 	return p.Status.Ended() && p.Reason == "" && slices.ContainsFunc(plansBefore(o, p.ID), func(id string) bool {
 		b := o.Plan(id)
-		return b.replaced() && slices.ContainsFunc(b.Tasks, asks) && p.UpdatedAt.Millis() <= b.UpdatedAt.Millis()
+		return replaced(b) && slices.ContainsFunc(b.Tasks, asks) && p.UpdatedAt.Millis() <= b.UpdatedAt.Millis()
 	})
 }
 
 // replaced reports whether other plans were made in place of p.
-func (p *Plan) replaced() bool { return p.Status == PlanSkipped && p.Reason == Replanned }
+func replaced(p *Plan) bool { return p.Status == PlanSkipped && p.Reason == Replanned }
 
 // decided reports whether no one has to answer in p any more, also in another attempt.
-func (p *Plan) decided() bool {
-	return p.Status == PlanCompleted || p.replaced() || !slices.ContainsFunc(p.Tasks, asks)
+func decided(p *Plan) bool {
+	return p.Status == PlanCompleted || replaced(p) || !slices.ContainsFunc(p.Tasks, asks)
 }
 
 // checkOrder refuses an order of plans in which others than before come before a plan that asks people, or in which
@@ -149,13 +149,13 @@ func (p *Plan) decided() bool {
 func checkOrder(was, now *Objective) error {
 	for _, p := range was.Plans {
 		before, after := plansBefore(was, p.ID), plansBefore(now, p.ID)
-		if p.Status == PlanCompleted || p.replaced() || sameTasks(before, after) {
+		if p.Status == PlanCompleted || replaced(p) || sameTasks(before, after) {
 			continue
 		}
 		for _, id := range append(before, p.ID) {
 			late := func(b string) bool { return !slices.Contains(before, b) && !slices.Contains(plansBefore(now, b), id) }
 			q, kept := was.Plan(id), slices.Contains(after, id)
-			if !q.decided() && (!kept || slices.ContainsFunc(after, func(b string) bool { return b != id && late(b) })) {
+			if !decided(q) && (!kept || slices.ContainsFunc(after, func(b string) bool { return b != id && late(b) })) {
 				return &SpecError{"dependencies", fmt.Sprintf("people are asked in the plan %q: what comes before it, and before what comes after it, stays so", q.Name)}
 			}
 		}

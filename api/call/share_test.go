@@ -69,7 +69,7 @@ func TestShare_Await_growing(t *testing.T) {
 	})
 }
 
-// One that waits in vain is not in the way of others.
+// One that waits without success is not in the way of others.
 func TestShare_Await_late(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := call.NewShares(4, 4)
@@ -79,7 +79,7 @@ func TestShare_Await_late(t *testing.T) {
 		late, small := s.Of("bob", 4), s.Of("eve", 1)
 		go func() {
 			if err := late.Await(ctx, 4); !errors.Is(err, context.DeadlineExceeded) {
-				t.Errorf("in vain: %v", err)
+				t.Errorf("without success: %v", err)
 			}
 		}()
 		synctest.Wait()

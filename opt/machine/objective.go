@@ -178,7 +178,7 @@ const rulesBusy = 35
 // Temporal has timed out.
 const rulesTimeouts = 36
 
-// rulesTimedOut is the version of the rules from which on the error of an executor is none of these, whatever its code.
+// rulesTimedOut is the version of the rules from which on the error of an executor is none of these, also with that code.
 const rulesTimedOut = 38
 
 // rulesAlone is the version of the rules from which on an objective that is begun again since a plan seemed lost does not
