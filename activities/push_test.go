@@ -274,7 +274,9 @@ func TestActivities_Deliver_limitsHosts(t *testing.T) {
 	a := activities.New(activities.Config{Push: &activities.Push{Journal: many(journals), Sender: route(hook), Notice: notice, PerHost: 1}})
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		test.Is(t, "first", outbox.DeliveryDone, test.Value(a.Deliver(t.Context(), activities.DeliverRequest{TaskID: "first"}))(t).Status)
+		if out, err := a.Deliver(t.Context(), activities.DeliverRequest{TaskID: "first"}); err != nil || out.Status != outbox.DeliveryDone {
+			t.Errorf("first: %+v, %v", out, err)
+		}
 	})
 	<-entered
 	for busy, least := range map[int]time.Duration{0: 2 * time.Second, 1: 4 * time.Second, 4: 32 * time.Second, 1000: 32 * time.Second} {

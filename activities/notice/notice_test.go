@@ -249,6 +249,9 @@ func TestChannels_Notify_mail(t *testing.T) {
 		subjects = append(subjects, m.Subject())
 	}
 	test.Equal(t, "subjects", want, subjects)
+	if len(subjects) != len(want) {
+		t.FailNow()
+	}
 	m := s.Accepted()[0]
 	for name, want := range map[string]string{
 		"From": `"Longhaul @ home" <longhaul@example.com>`, "To": `<ann@example.com>, "Bob" <bob@example.com>`, "Auto-Submitted": "auto-generated",
@@ -328,7 +331,11 @@ func TestChannels_Notify_visible(t *testing.T) {
 	n.Gate.Questions = []opt.Question{{ID: "a", Question: evil}}
 	n.Gate.ArtifactData = a2a.DataPart(evil).Data
 	test.Is(t, "mail", activities.Tried{}, open(t, notice.Config{}, mailTo(s, `tls: none`)).Notify(t.Context(), n))
-	m := s.Accepted()[0]
+	all := s.Accepted()
+	if len(all) != 1 {
+		t.Fatalf("%d mails", len(all))
+	}
+	m := all[0]
 	n.Channel = "hook"
 	chat := `channels: [{name: hook, kind: webhook, url: "${HOOK}", template: '{"text": {{json .Headline}}, "all": {{json .}}}'}]`
 	test.Is(t, "webhook", activities.Tried{Status: 200}, open(t, notice.Config{Sender: sender(t)}, chat, "HOOK="+r.URL).Notify(t.Context(), n))

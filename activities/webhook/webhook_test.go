@@ -194,8 +194,8 @@ func TestExecutor_answers(t *testing.T) {
 			w := tt.work
 			w.Key, w.Round = "key", 1
 			out := test.Value(e.Execute(t.Context(), w, nil))(t)
-			test.Is(t, "the result", tt.state, out.State)
-			test.Is(t, "the result", tt.code, out.Code)
+			test.Is(t, "the state", tt.state, out.State)
+			test.Is(t, "the code", tt.code, out.Code)
 			if name == "greedy" && (out.Memo != nil || out.OnCancel || out.Streamed != nil || out.Try != 0) {
 				t.Errorf("it sets %+v", out)
 			}

@@ -298,7 +298,9 @@ func (d *draft) between(n int, s step, of item) (string, error) {
 // insert takes an item out of where it was, and has it come after some and right before the next one, which has waited
 // for those.
 func (d *draft) insert(n int, of item, after []string, next string) error {
-	want := filter(d.row(of), func(one item) bool { return one.task != nil || !one.plan.Status.Ended() })
+	want := filter(d.row(of), func(one item) bool { // an ended plan only if it is one of these two, and refused for that
+		return one.task != nil || one.id == of.id || one.id == next || !one.plan.Status.Ended()
+	})
 	for i := range want {
 		one := &want[i]
 		if at := slices.Index(one.before, of.id); at >= 0 {
@@ -482,7 +484,7 @@ func subjectOf(cmd opt.Command) subject {
 // ranks orders the commands: a plan whose last task is left out may end before it gets another.
 var ranks = map[opt.CommandKind]int{opt.AddTasks: 1, opt.OrderTasks: 2, opt.UpdatePlan: 3, opt.MoveTask: 4, opt.CancelTask: 4}
 
-// commands lists all commands, in that order.
+// commands lists all commands, in that order. It is the same each time, since the keys of the commands are made of it.
 func (d *draft) commands() []asked {
 	rank := func(a asked) int {
 		if a.Status == string(opt.PlanSkipped) {
@@ -491,7 +493,8 @@ func (d *draft) commands() []asked {
 		return ranks[a.Kind]
 	}
 	return slices.SortedFunc(maps.Values(d.asked), func(a, b asked) int {
-		return cmp.Or(rank(a)-rank(b), d.depth(d.now.Plan(a.PlanID))-d.depth(d.now.Plan(b.PlanID)), slices.Compare(a.steps, b.steps))
+		return cmp.Or(rank(a)-rank(b), d.depth(d.now.Plan(a.PlanID))-d.depth(d.now.Plan(b.PlanID)), slices.Compare(a.steps, b.steps),
+			strings.Compare(a.PlanID, b.PlanID), strings.Compare(a.TaskID, b.TaskID))
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -202,6 +203,32 @@ func TestDraft_move(t *testing.T) {
 	tasks := s.world.Objective(id).Plans[3].Tasks
 	if got := each(s.world.Objective(id).Plans[3].Before(tasks[1])) + each(s.world.Objective(id).Plans[3].Before(tasks[2])); got != "FD" {
 		t.Errorf("E and F wait for %s", got)
+	}
+	b.press(path, "change", "pause")
+	b.press(path+"?task=1-0", "task-change", "complete").wants(t, "P completed")
+	p = b.drafting(path, "plan=3")
+	p.wants(t, "Later Skip it", "!Earlier Later") // the one before it has ended
+	b.get(p.path+"?"+p.query+"&do=earlier&of=3").wants(t, "This cannot be made", "!Make this change")
+}
+
+// A draft that is sent again makes the same changes in the same order: their keys are made of their places.
+func TestDraft_sameOrder(t *testing.T) {
+	specs := []opt.PlanSpec{{Name: "P", Dependencies: []string{}, Tasks: tasksNamed("A")}}
+	for i := range 9 {
+		specs = append(specs, opt.PlanSpec{Name: string(rune('Q' + i)), Dependencies: []string{"plan-" + string(rune('0'+min(i, 2)))}, Tasks: tasksNamed("A")})
+	}
+	s, id := planned(t, specs...)
+	b, path := s.signedIn(t, "acme/ann"), "/console/objectives/"+id
+	for i, do := range []string{"earlier", "later", "earlier", "later"} {
+		p, had := b.drafting(path, "plan=3"), len(s.world.Commands())
+		b.send(b.get(p.path+"?"+p.query+"&do="+do+"&of=3"), "draft", "draft").wants(t, "Your changes were made.")
+		var followers []string
+		for _, c := range s.world.Commands()[had+2:] { // after those of R and of Q
+			followers = append(followers, c.PlanID)
+		}
+		if len(followers) != 7 || !slices.IsSorted(followers) {
+			t.Errorf("%d, %s: the followers are changed in the order %q", i, do, followers)
+		}
 	}
 }
 

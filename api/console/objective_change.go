@@ -1,7 +1,6 @@
 package console
 
 import (
-	"cmp"
 	"errors"
 	"net/url"
 	"slices"
@@ -78,9 +77,14 @@ func (c *change) perform(cmd opt.Command) error {
 
 // changeState makes the change of a button of an objective, or of one of its plans or tasks.
 func changeState(c *change) error {
-	id := c.objectiveID
-	if key := cmp.Or(c.r.PathValue("plan"), c.r.PathValue("task")); key != "" {
-		id = idOf(id, key)
+	id, kind := c.objectiveID, "obj-"
+	for _, part := range []string{"plan", "task"} {
+		if key := c.r.PathValue(part); key != "" {
+			id, kind = idOf(id, key), part+"-"
+		}
+	}
+	if _, ok := opt.ParseID(id); !ok || !strings.HasPrefix(id, kind) {
+		return opt.ErrUnknown
 	}
 	all := buttonsOf(id)
 	i := slices.IndexFunc(all, func(b button) bool { return b.Do == c.button })

@@ -262,6 +262,10 @@ func TestChange_invalid(t *testing.T) {
 	for _, broken := range []url.Values{{}, {"do": {"pause"}}, {"do": {"pause"}, "key": {"k"}, "revision": {"x"}}, {"do": {"nothing"}, "key": {"k"}, "revision": {"1"}}} {
 		b.post(path, broken).shows(t, http.StatusBadRequest)
 	}
+	whole := url.Values{"do": {"complete"}, "key": {"k"}, "revision": {"1"}}
+	for _, part := range []string{"/tasks/9999999-0", "/tasks/1", "/tasks/x", "/plans/9999999", "/plans/1-0", "/plans/01"} {
+		b.post(path+part, whole).shows(t, http.StatusNotFound)
+	}
 	if after := s.world.Objective(id); after.Revision != 1 {
 		t.Errorf("%s is at revision %d", old.path, after.Revision)
 	}

@@ -59,6 +59,16 @@ func (p page) shows(t *testing.T, status int, texts ...string) {
 	p.wants(t, texts...)
 }
 
+// A page says whether one of those who are asked is enough.
+func TestObjective_waitsFor(t *testing.T) {
+	for want, accepts := range map[string]int{"ann, bob or the group legal": 0, "ann, bob, the group legal": 2} {
+		s, id := planned(t, opt.PlanSpec{Name: "P", Tasks: tasksNamed("A")})
+		of := &opt.Responders{Principals: []string{"ann", "bob"}, Groups: []string{"legal"}, Accepts: accepts}
+		s.world.Gate(task(id, 1, 0), opt.Gate{Kind: opt.Approval, Title: "Go?", Actions: []opt.Action{opt.Accept}, Responders: of})
+		s.signedIn(t, "acme/ann").get("/console/objectives/"+id).wants(t, "waiting Waits for "+want+": Go?")
+	}
+}
+
 func TestObjective(t *testing.T) {
 	s, id := planned(t,
 		opt.PlanSpec{Name: "Gather", Description: "From everywhere.", Tasks: []opt.TaskSpec{

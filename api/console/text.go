@@ -100,10 +100,15 @@ func filter[T any](list []T, keep func(T) bool) []T {
 
 // listed returns names behind the words before them, "" for none.
 func listed(before string, names []string) string {
+	return behind(before, strings.Join(few(names), ", "))
+}
+
+// few returns the first names, and how many more there are.
+func few(names []string) []string {
 	if more := len(names) - mostNamed; more > 0 {
-		names = append(names[:mostNamed:mostNamed], fmt.Sprintf("%d more", more))
+		return append(names[:mostNamed:mostNamed], fmt.Sprintf("%d more", more))
 	}
-	return behind(before, strings.Join(names, ", "))
+	return names
 }
 
 // behind returns a text behind the words before it, "" for none.

@@ -88,7 +88,7 @@ func silentAt(g *opt.Gate) []string {
 func peopleText(g *opt.Gate) string {
 	switch names := silentAt(g); {
 	case len(names) > 0:
-		return listed("", each(names, nameText))
+		return shown.Joined(g.Responders, few(each(names, nameText)))
 	case g.Responders != nil && g.Responders.NotRequester:
 		return "anyone but those who shaped the work"
 	}

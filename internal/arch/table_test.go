@@ -25,7 +25,7 @@ var rooms = []room{
 	{name: "opt/wire", imports: []string{"a2a", "opt", "opt/access", "opt/outbox", "opt/shown", "opt/standing", "opt/timetable"}}, // their JSON, for server and client
 	{name: "opt/standing", imports: []string{"a2a", "opt"}},                                                                       // decisions about gates beforehand
 	{name: "opt/fork", imports: []string{"a2a", "opt"}},                                                                           // new objectives from events of others
-	{name: "opt/machine", imports: []string{"a2a", "opt"}},                                                                        // what objectives, plans and contexts do next
+	{name: "opt/machine", imports: []string{"a2a", "opt"}, tests: []string{"opt/worktime"}},                                       // what objectives, plans and contexts do next
 	{name: "opt/machine/drive", imports: []string{"a2a", "opt", "opt/machine"}},                                                   // carries out what they want
 	{name: "opt/machine/sim", imports: []string{"a2a", "opt", "opt/machine", "opt/machine/drive", "opt/fork",
 		"opt/worktime"}}, // a world without Temporal for them

@@ -192,26 +192,26 @@ const teaQuestions = `"openwop":{"interrupt":{"kind":"clarification","interruptI
 
 // Ctrl-C ends an inbox wherever it asks, and so does its signal; the terminal is as it was before.
 func TestInbox_interrupted(t *testing.T) {
-	signal := func(v *testTerminal, at string) {
+	signal := func(t *testing.T, v *testTerminal, at string) {
 		v.wait(at)
 		test.OK(t, syscall.Kill(os.Getpid(), syscall.SIGINT))
 	}
-	key := func(v *testTerminal, at string) { v.press(t, at, "\x03") }
-	for name, stop := range map[string]func(v *testTerminal){
-		"signal at the list":    func(v *testTerminal) { signal(v, "q to leave") },
-		"key at the list":       func(v *testTerminal) { key(v, "q to leave") },
-		"signal at the choices": func(v *testTerminal) { v.press(t, "q to leave", "\r"); signal(v, "> 1  green") },
-		"key at the choices":    func(v *testTerminal) { v.press(t, "q to leave", "\r"); key(v, "> 1  green") },
-		"signal at a text": func(v *testTerminal) {
+	key := func(t *testing.T, v *testTerminal, at string) { v.press(t, at, "\x03") }
+	for name, stop := range map[string]func(t *testing.T, v *testTerminal){
+		"signal at the list":    func(t *testing.T, v *testTerminal) { signal(t, v, "q to leave") },
+		"key at the list":       func(t *testing.T, v *testTerminal) { key(t, v, "q to leave") },
+		"signal at the choices": func(t *testing.T, v *testTerminal) { v.press(t, "q to leave", "\r"); signal(t, v, "> 1  green") },
+		"key at the choices":    func(t *testing.T, v *testTerminal) { v.press(t, "q to leave", "\r"); key(t, v, "> 1  green") },
+		"signal at a text": func(t *testing.T, v *testTerminal) {
 			v.press(t, "q to leave", "\r")
 			v.press(t, "> 1  green", "\r")
-			signal(v, "Why? [Ctrl-D leaves]")
+			signal(t, v, "Why? [Ctrl-D leaves]")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFakeAgent(t, interrupts(wireInterrupt(gateID, "clarification", "Which?", "2")), sendResult(bareTask(stepID, teaQuestions)))
 			v, done := inboxAt(t, f, &inboxCommand{})
-			stop(v)
+			stop(t, v)
 			exit, ok := errors.AsType[*process.ExitError](<-done)
 			if !ok || exit.Code != process.ExitInterrupted {
 				t.Errorf("error %v", exit)

@@ -40,13 +40,18 @@ func (c *rehearseCommand) Run(p *process.Process, r *remote, planning Planning) 
 	if c.Playbook == "" || c.Message == "" {
 		return process.Usagef("name a playbook and a message, such as: %s playbooks \"Release version 1.0\"", r.command("rehearse"))
 	}
-	a, err := c.assumptions(p.Ctx, r.client)
+	a, err := assume.Read(c.Assume)
 	if err != nil {
 		return err
 	}
 	plan, skill, err := planning.Rehearsing(c.Playbook, c.Calendars)
 	if err != nil {
 		return err
+	}
+	if c.Past > 0 && len(a.Quotas.Spent(opt.DefaultTenant)) == 0 {
+		if a.Used, err = usedNow(p.Ctx, r.client); err != nil {
+			return err
+		}
 	}
 	m := a2a.Message{MessageID: "rehearsal", Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart(c.Message)}}
 	m.Metadata = m.Metadata.WithIf(skill != "", opt.KeySkill, skill)
@@ -72,14 +77,6 @@ func (c *rehearseCommand) Run(p *process.Process, r *remote, planning Planning) 
 		return &process.ExitError{Code: 1, Text: "there would be no plan"}
 	}
 	return nil
-}
-
-// assumptions reads the file with the assumptions, and what work has used if past runs are to count.
-func (c *rehearseCommand) assumptions(ctx context.Context, agent *client.Client) (a rehearse.Assumptions, err error) {
-	if a, err = assume.Read(c.Assume); err == nil && c.Past > 0 && len(a.Quotas.Spent(opt.DefaultTenant)) == 0 {
-		a.Used, err = usedNow(ctx, agent)
-	}
-	return a, err
 }
 
 // pastRuns reads the latest n runs of a playbook that were completed.

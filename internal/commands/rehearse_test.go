@@ -1,6 +1,8 @@
 package commands
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -26,16 +28,34 @@ func (planned) Rehearsing(string, string) (plan rehearse.Planner, skill string, 
 	}, "", nil
 }
 
-// A rehearsing is a command that its Run method gives the planner.
-type rehearsing struct{ rehearseCommand }
+// mistaken is a planner whose playbook has a mistake.
+type mistaken struct{}
+
+func (mistaken) Rehearsing(string, string) (plan rehearse.Planner, skill string, err error) {
+	return nil, "", errors.New("ship.yaml:3: no plan")
+}
+
+// A mistake in the playbook is named without a server, also if past runs are to count.
+func TestRehearse_mistakeFirst(t *testing.T) {
+	f := newFakeAgent(t)
+	r := f.run(&rehearsing{rehearseCommand{Playbook: "ship.yaml", Message: "go", Past: 5}, mistaken{}})
+	test.Fails(t, "the rehearsal", "ship.yaml:3", r.err)
+	test.Is(t, "calls", 0, len(f.calls))
+}
+
+// A rehearsing is a command that its Run method gives the planner, planned for nil.
+type rehearsing struct {
+	rehearseCommand
+	by Planning
+}
 
 func (c *rehearsing) Run(p *process.Process, r *remote) error {
-	return c.rehearseCommand.Run(p, r, planned{})
+	return c.rehearseCommand.Run(p, r, cmp.Or[Planning](c.by, planned{}))
 }
 
 func TestRehearse(t *testing.T) {
 	f := newFakeAgent(t)
-	f.want(f.run(&rehearsing{rehearseCommand{Playbook: "ship.yaml", Message: "go"}}), 0, `
+	f.want(f.run(&rehearsing{rehearseCommand{Playbook: "ship.yaml", Message: "go"}, nil}), 0, `
 completed after 1h0m1s, by assumptions: without others, a task takes 1s and an answer 1 hour
 Plans of playbook ship: default
 
@@ -72,7 +92,7 @@ func TestRehearse_assumptions(t *testing.T) {
 	}
 	f := newFakeAgent(t, used, sendResult(`{"objectives":[`+run("1.50")+`,`+run("2.50")+`]}`), ended("09:10:00"), ended("10:00:00"), ended("09:20:00"), ended("10:00:00"))
 	write("within: 30m\nbudget: {cost: 1}\npeople: [{name: ann, groups: [leads], after: 5m..10m..1h, action: reject}]\n")
-	r := f.run(&rehearsing{rehearseCommand{Playbook: "ship.yaml", Message: "go", Assume: file, Past: 5}})
+	r := f.run(&rehearsing{rehearseCommand{Playbook: "ship.yaml", Message: "go", Assume: file, Past: 5}, nil})
 	for _, want := range []string{"failed after 25m (33% of ", "from 2 past runs", "Costs 2.00 (33% of ", "rejected by ann", "WARNING Build after ", "WARNING cost-per-day after ", "WARNING all of it after "} {
 		if !strings.Contains(r.stdout.String(), want) || r.err != nil {
 			t.Errorf("%v: no %q in\n%s", r.err, want, r.stdout.String())
@@ -86,7 +106,7 @@ func TestRehearse_assumptions(t *testing.T) {
 		"task: {}":                             `member "task" is unknown`,
 	} {
 		write(text)
-		if r := f.run(&rehearsing{rehearseCommand{Playbook: "ship.yaml", Message: "go", Assume: file}}); r.err == nil || !strings.Contains(r.err.Error(), want) {
+		if r := f.run(&rehearsing{rehearseCommand{Playbook: "ship.yaml", Message: "go", Assume: file}, nil}); r.err == nil || !strings.Contains(r.err.Error(), want) {
 			t.Errorf("%s: error %v, want %q", text, r.err, want)
 		}
 	}

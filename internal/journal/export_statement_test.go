@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"unsafe"
@@ -45,30 +46,54 @@ func (j *Journal) Readers() (n int) {
 	return n
 }
 
-// statements adds what SQLite has counted of the statements of c. The driver does
-// not export them, so it reads its connection by reflection.
-func statementsOf(c *db.Conn, found map[string]*Statement) error {
+// CacheBytes returns the memory of the caches of all connections.
+func (j *Journal) CacheBytes(ctx context.Context) (bytes int, err error) {
+	add := func(c *db.Conn) error {
+		return inDriver(c, func(call sqliteCall, conn uintptr) {
+			out := [2]int32{}
+			at := uintptr(unsafe.Pointer(&out))
+			call(sqlite3.Xsqlite3_db_status, conn, int32(sqlite3.SQLITE_DBSTATUS_CACHE_USED), at, at+4, int32(0))
+			bytes += int(out[0])
+			runtime.KeepAlive(&out)
+		})
+	}
+	return bytes, errors.Join(j.db.Write(ctx, add), j.db.Readers.Each(add))
+}
+
+// A sqliteCall calls a function of SQLite.
+type sqliteCall func(f any, args ...any) reflect.Value
+
+// inDriver calls f with the connection that SQLite has for c. The driver does not export it, so this reads
+// its connection by reflection.
+func inDriver(c *db.Conn, f func(call sqliteCall, conn uintptr)) error {
 	return c.Raw.Raw(func(driver any) error {
 		handle := reflect.ValueOf(driver).Elem()
 		db, tls := handle.FieldByName("db"), handle.FieldByName("tls")
 		if !db.IsValid() || !tls.IsValid() {
 			return fmt.Errorf("the driver's connection is another than it was: %s", handle.Type())
 		}
-		call := func(f any, args ...any) reflect.Value {
+		f(func(f any, args ...any) reflect.Value {
 			fn := reflect.ValueOf(f)
 			in := []reflect.Value{reflect.NewAt(tls.Type().Elem(), tls.UnsafePointer())}
 			for _, a := range args {
 				in = append(in, reflect.ValueOf(a))
 			}
 			return fn.Call(in)[0]
-		}
+		}, uintptr(db.Uint()))
+		return nil
+	})
+}
+
+// statementsOf adds what SQLite has counted of the statements of c.
+func statementsOf(c *db.Conn, found map[string]*Statement) error {
+	return inDriver(c, func(call sqliteCall, conn uintptr) {
 		count := func(stmt uintptr, what int32) int {
 			return int(call(sqlite3.Xsqlite3_stmt_status, stmt, what, int32(0)).Int())
 		}
 		for stmt := uintptr(0); ; {
-			stmt = uintptr(call(sqlite3.Xsqlite3_next_stmt, uintptr(db.Uint()), stmt).Uint())
+			stmt = uintptr(call(sqlite3.Xsqlite3_next_stmt, conn, stmt).Uint())
 			if stmt == 0 {
-				return nil
+				return
 			}
 			text := cString(uintptr(call(sqlite3.Xsqlite3_sql, stmt).Uint()))
 			if found[text] == nil {

@@ -22,6 +22,9 @@ func (j Maintenance) Size(ctx context.Context) (Size, error) { return j.db.Size(
 // Damage describes damage of the database, nothing if all is well.
 func (j Maintenance) Damage(ctx context.Context) ([]string, error) { return j.db.Damage(ctx) }
 
+// Rest gives the memory of caches back, see [db.Engine.Rest].
+func (j Maintenance) Rest(ctx context.Context) error { return j.db.Rest(ctx) }
+
 // Compact gives the room of removed data back, see [db.Engine.Compact].
 func (j Maintenance) Compact(ctx context.Context) error { return j.db.Compact(ctx) }
 

@@ -2,6 +2,7 @@ package journal_test
 
 import (
 	"fmt"
+	"path/filepath"
 	"testing"
 
 	"longhaul/internal/journal"
@@ -74,6 +75,24 @@ func TestCompare(t *testing.T) {
 			test.Equal(t, tt.name, tt.want, got)
 		}
 	})
+}
+
+// At rest the caches of connections are empty, and are filled again by later reads.
+func TestRest(t *testing.T) {
+	j, err := journal.Open(t.Context(), configAt(filepath.Join(t.TempDir(), "journal.db")))
+	test.OK(t, err)
+	t.Cleanup(func() { _ = j.Close() })
+	s := begin(t, j, newObjective())
+	for i := range 20 {
+		test.OK(t, j.WriteBlobs(t.Context(), s.objective.ID, map[string][]byte{fmt.Sprint(i): make([]byte, 64<<10)}))
+	}
+	before := test.Value(j.CacheBytes(t.Context()))(t)
+	test.OK(t, j.Maintenance.Rest(t.Context()))
+	after := test.Value(j.CacheBytes(t.Context()))(t)
+	if before < 1<<20 || after > before/4 {
+		t.Errorf("%d bytes before, %d after", before, after)
+	}
+	test.Value(j.Objective(t.Context(), tenant, s.objective.ID))(t)
 }
 
 // Compacting gives space back, while others have the journal open, and loses nothing.

@@ -73,7 +73,7 @@ func TestStanding_limit(t *testing.T) {
 		if err := errors.Join(err, errUses); err != nil || d.Used != 2 || len(uses) != 2 || uses[0].N != 2 || used.Load() > 4 || used.Load() < 2 {
 			t.Errorf("%d calls have used it: %d uses, for %+v, %v", used.Load(), d.Used, uses, err)
 		}
-		test.Is(t, "it", standing.UsedUp, d.State(a2a.At(time.Now())))
+		test.Is(t, "the decision", standing.UsedUp, d.State(a2a.At(time.Now())))
 	})
 }
 

@@ -61,7 +61,7 @@ func TestCheckExecutors(t *testing.T) {
 	} {
 		err := fmt.Sprint(checkExecutors(books, tt.fallback, tt.known))
 		for _, want := range tt.want {
-			test.Contains(t, "the error", want, err)
+			test.Contains(t, fmt.Sprintf("default %q, known %v", tt.fallback, tt.known), want, err)
 		}
 		if strings.Contains(err, tt.not) {
 			t.Errorf("default %q, known %v: error %s", tt.fallback, tt.known, err)
@@ -124,6 +124,6 @@ func TestEcho(t *testing.T) {
 		{[]string{"--playbooks", plain, "--default-executor", "human"}, "--addr"},
 		{[]string{"--echo", "--fallback", "echo", "--playbooks", file}, "--addr"},
 	} {
-		test.Contains(t, "the text", tt.want, refused(t, 1, Build{}, append([]string{"api", "--addr", "127.0.0.1:-1"}, tt.args...)...))
+		test.Contains(t, strings.Join(tt.args, " "), tt.want, refused(t, 1, Build{}, append([]string{"api", "--addr", "127.0.0.1:-1"}, tt.args...)...))
 	}
 }

@@ -79,6 +79,6 @@ func TestRun_frontMistakes(t *testing.T) {
 		"--front: url must be an http or https URL":                "--front http://169.254.169.254",
 		"--front and --agent clerk both decide about all messages": "--front https://other.example.com --agent clerk",
 	} {
-		test.Contains(t, "the text", want, refused(t, 2, Build{Agents: map[string]Agent{"clerk": clerk{}}}, strings.Fields("api "+args)...))
+		test.Contains(t, args, want, refused(t, 2, Build{Agents: map[string]Agent{"clerk": clerk{}}}, strings.Fields("api "+args)...))
 	}
 }

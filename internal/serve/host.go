@@ -24,11 +24,12 @@ type host struct {
 	ops       *opsPage
 	metrics   *metrics.Metrics
 	traces    *traces
-	running   atomic.Int64  // tasks that executors of this process work on
-	stopAfter time.Duration // how long they may continue at the stop
-	drainFor  time.Duration // between the signal to stop and the stop
-	addresses []address     // at which parts will listen
-	parts     []part        // that were started
+	running   atomic.Int64                  // tasks that executors of this process work on
+	stopAfter time.Duration                 // how long they may continue at the stop
+	drainFor  time.Duration                 // between the signal to stop and the stop
+	addresses []address                     // at which parts will listen
+	parts     []part                        // that were started
+	caches    []func(context.Context) error // give their memory back at rest
 	stopper
 	failed chan error // the error that ends the process early
 }
@@ -68,7 +69,7 @@ func run(ctx context.Context, b Build, logs logSettings, ops opsSettings, parts 
 	worker.LimitMemory(defaultWorkflowMemory(ownMemory())) // of an embedded Temporal and the API; that of a worker has a flag
 	h := newHost(log, b)
 	h.listensAt("--ops-addr", ops.OpsAddr)
-	if err := h.start(ctx, append([]part{step(h.awaitFree), &opsServer{host: h, addr: ops.OpsAddr}, h.traces, &loop{run: giveBack}}, parts(h)...)...); err != nil {
+	if err := h.start(ctx, append(append([]part{step(h.awaitFree), &opsServer{host: h, addr: ops.OpsAddr}, h.traces}, parts(h)...), &loop{run: h.giveBack})...); err != nil {
 		_ = h.Stop() // the first error is the cause
 		if ctx.Err() != nil {
 			return nil // the process got a signal to stop during the start

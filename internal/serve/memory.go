@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"go.uber.org/zap"
+
 	"longhaul/internal/process"
 	"longhaul/opt/access"
 	"longhaul/worker"
@@ -32,8 +34,9 @@ const (
 	restAfter = 32 << 20 // bytes that it has to allocate before it gives back again
 )
 
-// giveBack gives memory that is not used back to the system while the process is at rest, until ctx ends.
-func giveBack(ctx context.Context) {
+// giveBack gives memory that is not used, and that of caches, back to the system while the process is at rest,
+// until ctx ends.
+func (h *host) giveBack(ctx context.Context) {
 	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	every := time.NewTicker(restEvery)
 	defer every.Stop()
@@ -43,9 +46,15 @@ func giveBack(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-every.C:
-			if metrics.Read(sample); r.begins(sample[0].Value.Uint64()) {
-				debug.FreeOSMemory()
+			if metrics.Read(sample); !r.begins(sample[0].Value.Uint64()) {
+				continue
 			}
+			for _, empty := range h.caches {
+				if err := empty(ctx); err != nil {
+					h.log.Info("A cache keeps its memory", zap.Error(err))
+				}
+			}
+			debug.FreeOSMemory()
 		}
 	}
 }

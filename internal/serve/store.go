@@ -139,6 +139,7 @@ func (s *store) Start(ctx context.Context) error {
 	}
 	s.onStop(s.journal.Close)
 	h.ops.addCheck("disk", s.journal.Disk.Ready)
+	h.caches = append(h.caches, s.journal.Maintenance.Rest)
 	s.callbacks = &callbacks{tokens: signing.Callbacks{Box: s.box}, base: s.notices.base()}
 	if s.signs {
 		s.keys = signing.New(signing.Config{Store: s.journal.SigningKeys})

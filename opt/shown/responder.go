@@ -21,12 +21,20 @@ func Named(r *opt.Responders) []string {
 	return list
 }
 
+// Joined joins names of those who may answer, with "or" if one of them is enough.
+func Joined(r *opt.Responders, names []string) string {
+	if last := len(names) - 1; last > 0 && !r.Several() {
+		return strings.Join(names[:last], ", ") + " or " + names[last]
+	}
+	return strings.Join(names, ", ")
+}
+
 // Who says who may answer, "" for everyone with the scope.
 func Who(r *opt.Responders) string {
 	if r == nil {
 		return ""
 	}
-	text := strings.Join(Named(r), ", ")
+	text := Joined(r, Named(r))
 	if text == "" && (r.NotRequester || r.Several()) {
 		text = "everyone"
 	}

@@ -36,6 +36,7 @@ func TestConsole(t *testing.T) {
 	}{
 		{"watches", testWatching},
 		{"signs in", testSigning},
+		{"header", testHeader},
 		{"inbox", testInbox},
 		{"saved", testSaved},
 		{"story", testStory},

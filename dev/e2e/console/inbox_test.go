@@ -32,6 +32,22 @@ func testInbox(t *testing.T, o *office) {
 	}
 }
 
+// In a window of 800 px the header is one line, also with a long name, and headings of pages are alike.
+func testHeader(t *testing.T, o *office) {
+	b := o.enter(t, "ann")
+	b.resize(800, 600)
+	for _, path := range []string{"/console/", "/console/inbox", "/console/objectives"} {
+		b.open(path)
+		found, err := eval[string](b, `(() => {
+			document.querySelector(".caller span").textContent = "caroline.smith@department.example.com";
+			const h1 = document.querySelector("h1");
+			return [document.querySelector("header").offsetHeight, h1.getBoundingClientRect().left, getComputedStyle(h1).fontSize].join(" ");
+		})()`)
+		test.OK(t, err)
+		test.Is(t, path, "48 16 22px", found)
+	}
+}
+
 // A view of a list is saved under a name, and a link from then on.
 func testSaved(t *testing.T, o *office) {
 	b := o.enter(t, "bob")

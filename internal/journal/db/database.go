@@ -99,6 +99,8 @@ type maintainer interface {
 	Inspect(c *Conn) ([]string, error)
 	// Unlimited lets statements on c take as long as they need.
 	Unlimited(c *Conn) error
+	// Rest gives the memory of c's cache back.
+	Rest(c *Conn) error
 	// Compact gives the room of removed data back.
 	Compact(c *Conn) error
 }

@@ -18,6 +18,11 @@ func (s *Engine) Damage(ctx context.Context) ([]string, error) {
 // as it was.
 func (s *Engine) Compact(ctx context.Context) error { return s.apart(ctx, s.Db.Compact) }
 
+// Rest gives the memory of caches back, of those connections that are not in use.
+func (s *Engine) Rest(ctx context.Context) error {
+	return errors.Join(s.Readers.eachIdle(s.Db.Rest), s.Write(ctx, s.Db.Rest))
+}
+
 // Unlimited calls f with a connection of its own, whose statements may take long.
 func (s *Engine) Unlimited(ctx context.Context, f func(*Conn) error) error {
 	return s.apart(ctx, func(c *Conn) error {

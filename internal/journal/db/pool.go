@@ -66,6 +66,25 @@ func (p *pool) Each(f func(*Conn) error) (err error) {
 	return err
 }
 
+// eachIdle calls f for each connection that is open and not lent.
+func (p *pool) eachIdle(f func(*Conn) error) (err error) {
+	for range len(p.idle) {
+		select {
+		case p.loans <- struct{}{}:
+		default:
+			return err
+		}
+		var c *Conn
+		select {
+		case c = <-p.idle:
+			err = errors.Join(err, f(c))
+		default:
+		}
+		p.release(c)
+	}
+	return err
+}
+
 // take waits until no connection is lent and takes all of them: none can be borrowed after it.
 func (p *pool) take() (open []*Conn) {
 	for range cap(p.loans) {

@@ -17,6 +17,9 @@ func (d *Postgres) Unlimited(c *Conn) error {
 	return c.Script("SET statement_timeout = 0; SET enable_seqscan = on; SET enable_sort = on; SET enable_bitmapscan = on") // to read whole tables
 }
 
+// Rest implements [maintainer]. The cache is that of the server.
+func (*Postgres) Rest(*Conn) error { return nil }
+
 // Compact implements [maintainer]. Autovacuum does the same later.
 func (d *Postgres) Compact(c *Conn) error {
 	if err := d.Unlimited(c); err != nil {

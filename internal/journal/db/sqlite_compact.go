@@ -23,6 +23,9 @@ func (d *SqliteFile) Inspect(c *Conn) (found []string, err error) {
 // Unlimited implements [maintainer]: statements have no limit.
 func (d *SqliteFile) Unlimited(*Conn) error { return nil }
 
+// Rest implements [maintainer].
+func (d *SqliteFile) Rest(c *Conn) error { return c.Script("PRAGMA shrink_memory") }
+
 // Compact implements [maintainer]. It writes the whole file again. Others may have it
 // open: readers see their state of it until it is done. The copy in between goes into a
 // temporary file, and then through the write-ahead log, so that a crash at any moment
