@@ -24,6 +24,8 @@ type Config struct {
 	Authenticate func(*http.Request) (call.Caller, error)
 	Challenge    string // WWW-Authenticate of a 401; zero: Bearer
 
+	Proxies call.Proxies // in front of the server
+
 	// Origins are the origins of web pages that may call, such as
 	// "https://app.example.com" or "*"; nil for none.
 	Origins []string

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"io"
+	"math"
 	"net/http"
 	"time"
 
@@ -33,60 +34,80 @@ func newBodies(cfg Config) bodies {
 	return bodies{call.NewShares(all/2, all), call.NewShares(unsignedAtOnce/4, unsignedAtOnce), cfg.MaxBody, cfg.ReadTimeout / 3}
 }
 
-// An arriving body is the body of a request, which waits for a share before it reads more than a little.
-type arriving struct {
+// An arrival is the body of a request. It waits for a share before it reads more than a little. If its size is
+// not known, the share grows with it.
+type arrival struct {
 	io.ReadCloser
 	of      bodies
 	call    *call.Call
 	request *http.Request
-	read    int64
-	release func() // nil: it has no share
+	read    int
+	share   *call.Share // nil: it has none
+	err     error       // why no more of it comes
 }
 
 // of returns the body of a request of c.
-func (b bodies) of(c *call.Call, r *http.Request) *arriving {
-	return &arriving{ReadCloser: r.Body, of: b, call: c, request: r}
+func (b bodies) of(c *call.Call, r *http.Request) *arrival {
+	return &arrival{ReadCloser: r.Body, of: b, call: c, request: r}
 }
 
 // Read implements [io.Reader].
-func (b *arriving) Read(p []byte) (n int, err error) {
-	if b.release == nil && (b.request.ContentLength < 0 || b.request.ContentLength > smallBody) {
-		if left := smallBody - b.read; left > 0 {
-			p = p[:min(int64(len(p)), left)]
-		} else if err = b.takeShare(); err != nil {
-			return 0, err
-		}
+func (b *arrival) Read(p []byte) (n int, err error) {
+	if b.err != nil {
+		return 0, b.err
 	}
-	n, err = b.ReadCloser.Read(p)
-	if b.read += int64(n); err != nil {
+	if b.read >= smallBody && b.share == nil {
+		b.share = b.newShare()
+	}
+	may := smallBody
+	if b.share != nil {
+		may = max(may, b.share.Held())
+	}
+	switch size := b.request.ContentLength; {
+	case size >= 0 && size <= smallBody, b.share != nil && b.share.Full():
+	case b.read < may:
+		p = p[:min(len(p), may-b.read)]
+	default:
+		b.err = b.grow(2 * may)
+		return b.Read(p)
+	}
+	n, b.err = b.ReadCloser.Read(p)
+	if b.read += n; b.err != nil {
 		b.drop()
 	}
-	return n, err
+	return n, b.err
 }
 
-// takeShare waits for the share of a body of the size that its sender has announced.
-func (b *arriving) takeShare() (err error) {
-	ctx, cancel := context.WithTimeout(b.request.Context(), b.of.within)
-	defer cancel()
-	size := b.of.most
+// newShare returns an empty share for a body of a tenant, or of an address.
+func (b *arrival) newShare() *call.Share {
+	size := int(b.of.most)
 	if n := b.request.ContentLength; n >= 0 {
-		size = min(size, n)
+		size = int(min(b.of.most, n))
 	}
 	if b.call.Tenant != "" {
-		b.release, err = b.of.known.Await(ctx, b.call.Tenant, int(size))
-	} else {
-		b.release, err = b.of.unsigned.Await(ctx, call.Network(b.request.RemoteAddr), int(min(size, unsignedBody)))
+		return b.of.known.Of(b.call.Tenant, size)
 	}
-	if ctx.Err() != nil && b.release == nil {
-		err = call.TooMany(time.Second)
+	return b.of.unsigned.Of(b.call.From.String(), min(size, unsignedBody))
+}
+
+// grow waits until the share has a size, or the most that it may have: that at once for a body of the size that its
+// sender has announced.
+func (b *arrival) grow(size int) error {
+	ctx, cancel := context.WithTimeout(b.request.Context(), b.of.within)
+	defer cancel()
+	if b.request.ContentLength >= 0 {
+		size = math.MaxInt
+	}
+	err := b.share.Await(ctx, size)
+	if err != nil && ctx.Err() != nil {
+		return call.TooMany(time.Second)
 	}
 	return err
 }
 
 // drop gives the share back.
-func (b *arriving) drop() {
-	if b.release != nil {
-		b.release()
-		b.release = func() {} // the rest has come, or never comes
+func (b *arrival) drop() {
+	if b.share != nil {
+		b.share.Release()
 	}
 }

@@ -22,6 +22,7 @@ func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(e echo.Context) error {
 		began := time.Now()
 		c := s.service.NewCall(e.Request().Header.Get(wire.HeaderRequestID))
+		c.From = s.cfg.Proxies.Client(e.Request())
 		e.Response().Header().Set(wire.HeaderRequestID, c.RequestID)
 		e.Set(callKey, c)
 		span := s.trace(e, c)

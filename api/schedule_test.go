@@ -286,6 +286,18 @@ func TestBeginScheduled_starters(t *testing.T) {
 	}
 }
 
+// That holds for one that waits in the context of the schedule for a message, too.
+func TestBeginScheduled_startersOfIdle(t *testing.T) {
+	s := newService(t)
+	id := s.must(t, "objectives/create", `{"name":"Idle"}`).at("objective", "id").String()
+	s.schedule(t, 200, http.MethodPost, "", strings.Replace(nightlyJSON, "{", `{"contextId":"`+id+`",`, 1))
+	s.schedule(t, 200, http.MethodPost, "/nightly/trigger", "", "Authorization", "Bearer acme/bob")
+	begun, err := s.service.Runs.BeginScheduled(t.Context(), timetable.ScheduledRun{Schedule: s.nightly(t).Schedule, At: "2026-03-01T09:30:00Z"})
+	test.OK(t, err)
+	test.Is(t, "the objective that was begun", id, begun)
+	test.Equal(t, "shapers", []string{"bob"}, s.world.Letters()[0].Shapers)
+}
+
 func isFinal(err error) bool {
 	var f *call.Fault
 	return errors.As(err, &f) && f.Final()

@@ -13,6 +13,7 @@ import (
 	"longhaul/api/call"
 	"longhaul/api/operation"
 	"longhaul/api/service/servicetest"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -315,4 +316,21 @@ func TestScopes_linkedApproval(t *testing.T) {
 	if n := link(task+"2", call.CreateRuns); n.has("error") {
 		t.Errorf("another task: %v", n)
 	}
+}
+
+// Without runs:read, the answer to a change still shows the link, the dependencies, and a pause.
+func TestScopes_changesShowThemselves(t *testing.T) {
+	s := newService(t)
+	o := s.must(t, "objectives/create", `{"name":"x"}`).at("objective", "id").String()
+	p := s.must(t, "plans/create", `{"objectiveId":"`+o+`","name":"p","tasks":[{"name":"a"},{"name":"b","dependencies":["task-0"]}]}`)
+	a, b := p.at("plan", "tasks", "0", "id").String(), p.at("plan", "tasks", "1", "id").String()
+	change := func(operation, params string) node {
+		return s.call(t, operation, params, "Authorization", limitedTo(without(call.ReadRuns)...)).at("result")
+	}
+	linked := change("tasks/link", `{"id":"`+b+`","a2aTaskId":"other-1"}`)
+	test.Is(t, "the linked task", "other-1", linked.at("task", "a2aTaskId").String())
+	test.Is(t, "what it waits for", a, linked.at("task", "dependencies", "0").String())
+	s.must(t, "objectives/update", `{"id":"`+o+`","status":"working"}`)
+	paused := change("objectives/update", `{"id":"`+o+`","status":"blocked"}`)
+	test.Is(t, "the objective is paused", "true", paused.at("objective", "metadata", "longhaul/v1/paused").String())
 }

@@ -60,6 +60,7 @@ type Letter struct {
 
 	Begins   bool     `json:"begins,omitempty"`  // it asks for work: it starts an idle objective, or is refused as NotIdle
 	QueuedAt a2a.Time `json:"queuedAt,omitzero"` // with Begins: the place in the queue of the context
+	Shapers  []string `json:"shapers,omitempty"` // with Begins: others than Principal who have a part in that
 }
 
 // Once returns a key that is equal for repeats of a letter from one sender.

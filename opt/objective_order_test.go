@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"longhaul/a2a"
 	"longhaul/internal/test"
 	"longhaul/opt"
 )
@@ -58,7 +59,6 @@ func TestObjective_Reordered(t *testing.T) {
 
 // What comes before a plan in which people are asked stays so, and what comes before those after it.
 func TestObjective_Reordered_people(t *testing.T) {
-	ask := &opt.Gate{Kind: opt.Approval}
 	for _, tt := range []struct {
 		name, plans string
 		asks, of    int
@@ -75,9 +75,16 @@ func TestObjective_Reordered_people(t *testing.T) {
 		{"no question near", "pending: pending: pending:1", 0, 2, nil, false},
 		{"it asks at once", "working! pending:0", 1, 1, nil, true},
 		{"what it is about begins later", "pending: pending:0 pending:", 1, 0, []string{plan(3)}, true},
+		{"after it alone", "working! pending:0 pending:1", 0, 2, []string{plan(1)}, false},
+		{"after another plan that comes after it, too", "working! pending:0 pending:0", 0, 2, []string{plan(1), plan(2)}, false},
+		{"after another plan in its place", "working! pending:0 pending:", 0, 1, []string{plan(3)}, true},
+		{"after what was answered", "completed! pending pending", 0, 2, []string{plan(1)}, false},
+		{"at once, what was answered", "completed! pending pending", 0, 2, nil, false},
+		{"at once, what was replaced", "skipped/replanned pending pending", 0, 2, nil, false},
+		{"at once, what may be asked again", "failed?!/timeout pending pending", 0, 2, nil, true},
 	} {
 		o := objectiveOf(t, tt.plans)
-		o.Plans[tt.asks].Tasks = []*opt.Task{{Name: "Approve", Ask: ask}}
+		o.Plans[tt.asks].Tasks = asking()
 		if _, err := o.Reordered(o.Plans[tt.of], tt.on); tt.refused {
 			wantSpecError(t, err, "dependencies")
 		} else if err != nil {
@@ -86,22 +93,38 @@ func TestObjective_Reordered_people(t *testing.T) {
 	}
 }
 
-// People have to answer before a plan as long as one before it that asks them is not done, also if others took its place.
+// People have to answer before a plan as long as one before it that asks them is not done.
 func TestAwaitsPeople(t *testing.T) {
-	for _, tt := range []struct {
-		plans, reason string
-		want          bool
-	}{
-		{"working! pending", "", true}, {"working! pending pending", "", true}, {"working! pending:", "", false}, {"completed! pending", "", false},
-		{"skipped! pending", "", false}, {"skipped! pending", opt.Replanned, true}, {"skipped! skipped pending", opt.Replanned, true},
+	for plans, want := range map[string]bool{
+		"working! pending": true, "working! pending pending": true, "working! pending:": false, "completed! pending": false,
+		"skipped pending": false, "skipped/replanned pending": false,
 	} {
-		o := objectiveOf(t, tt.plans)
-		o.Plans[0].Reason, o.Plans[0].Tasks = tt.reason, []*opt.Task{{Name: "Approve", Ask: &opt.Gate{Kind: opt.Approval}}}
-		if got := opt.AwaitsPeople(o, o.Plans[len(o.Plans)-1]); got != tt.want {
-			t.Errorf("%s (%s): %t", tt.plans, tt.reason, got)
-		}
+		o := objectiveOf(t, plans)
+		o.Plans[0].Tasks = asking()
+		test.Is(t, plans, want, opt.AwaitsPeople(o, o.Plans[len(o.Plans)-1]))
 	}
 }
+
+// A question is lost for a plan after it that a client had ended when it was replaced.
+func TestLostQuestion(t *testing.T) {
+	for _, tt := range []struct {
+		plans   string
+		endedAt int64
+		want    bool
+	}{
+		{"skipped/replanned skipped", 0, true}, {"skipped/replanned skipped skipped", 0, true}, {"skipped/replanned failed?", 0, true},
+		{"skipped/replanned skipped", 2, false}, // the plan is one of those that replaced it
+		{"skipped/replanned skipped:", 0, false}, {"skipped/replanned skipped/replanned skipped/canceled", 0, false},
+		{"skipped/replanned pending", 0, false}, {"skipped/replanned failed/failed", 0, false}, {"skipped skipped", 0, false}, {"working! skipped", 0, false},
+	} {
+		o := objectiveOf(t, tt.plans)
+		p := o.Plans[len(o.Plans)-1]
+		o.Plans[0].Tasks, o.Plans[0].UpdatedAt, p.UpdatedAt = asking(), a2a.AtMillis(1), a2a.AtMillis(tt.endedAt)
+		test.Is(t, tt.plans, tt.want, opt.LostQuestion(o, p))
+	}
+}
+
+func asking() []*opt.Task { return []*opt.Task{{Name: "Approve", Ask: &opt.Gate{Kind: opt.Approval}}} }
 
 // Startable follows the new dependencies.
 func TestObjective_Apply_reorder(t *testing.T) {

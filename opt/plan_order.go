@@ -119,33 +119,43 @@ func AsksPeople(p *Plan) bool {
 	return slices.ContainsFunc(p.Tasks, func(t *Task) bool { return asks(t) && !t.State.Ended() })
 }
 
-// AwaitsPeople reports whether people are asked before p in a plan that is not done, or was before it was replaced, as
-// far as o has its tasks.
+// AwaitsPeople reports whether people are asked before p, as far as o has the tasks of its plans, in one that is not done.
 func AwaitsPeople(o *Objective, p *Plan) bool {
-	return LostQuestion(o, p) || slices.ContainsFunc(plansBefore(o, p.ID), func(id string) bool {
+	return slices.ContainsFunc(plansBefore(o, p.ID), func(id string) bool {
 		b := o.Plan(id)
 		return !b.Done() && slices.ContainsFunc(b.Tasks, asks)
 	})
 }
 
-// LostQuestion reports whether a plan before p, in which people are asked, was replaced, so that no one answers there.
+// LostQuestion reports whether a client has ended p before a plan that p comes after, and in which people are asked, was
+// replaced: no one answers there. Plans that came in its place wait for no question of it.
 func LostQuestion(o *Objective, p *Plan) bool {
-	return slices.ContainsFunc(plansBefore(o, p.ID), func(id string) bool {
+	return p.Status.Ended() && p.Reason == "" && slices.ContainsFunc(plansBefore(o, p.ID), func(id string) bool {
 		b := o.Plan(id)
-		return b.Status == PlanSkipped && b.Reason == Replanned && slices.ContainsFunc(b.Tasks, asks)
+		return replaced(b) && slices.ContainsFunc(b.Tasks, asks) && p.UpdatedAt.Millis() <= b.UpdatedAt.Millis()
 	})
 }
 
-// checkOrder refuses an order of plans in which others than before come before a plan that asks people, or
-// before one that comes after that.
+// replaced reports whether other plans were made in place of p.
+func replaced(p *Plan) bool { return p.Status == PlanSkipped && p.Reason == Replanned }
+
+// decided reports whether no one has to answer in p any more, also in another attempt.
+func decided(p *Plan) bool {
+	return p.Status == PlanCompleted || replaced(p) || !slices.ContainsFunc(p.Tasks, asks)
+}
+
+// checkOrder refuses an order of plans in which others than before come before a plan that asks people, or in which
+// one that comes after that would no longer, or gets results that are not made after the answer.
 func checkOrder(was, now *Objective) error {
 	for _, p := range was.Plans {
-		before := plansBefore(was, p.ID)
-		if sameTasks(before, plansBefore(now, p.ID)) {
+		before, after := plansBefore(was, p.ID), plansBefore(now, p.ID)
+		if p.Status == PlanCompleted || replaced(p) || sameTasks(before, after) {
 			continue
 		}
 		for _, id := range append(before, p.ID) {
-			if q := was.Plan(id); slices.ContainsFunc(q.Tasks, asks) {
+			late := func(b string) bool { return !slices.Contains(before, b) && !slices.Contains(plansBefore(now, b), id) }
+			q, kept := was.Plan(id), slices.Contains(after, id)
+			if !decided(q) && (!kept || slices.ContainsFunc(after, func(b string) bool { return b != id && late(b) })) {
 				return &SpecError{"dependencies", fmt.Sprintf("people are asked in the plan %q: what comes before it, and before what comes after it, stays so", q.Name)}
 			}
 		}

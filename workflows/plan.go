@@ -232,7 +232,7 @@ func explain(err error) machine.Failure {
 	case errors.As(err, &timeout) && timeout.TimeoutType() == enumspb.TIMEOUT_TYPE_HEARTBEAT:
 		return machine.Failure{Code: opt.ReasonWorkerLost, Message: "One worker after another was lost while it ran the task."}
 	case errors.As(err, &timeout):
-		return machine.Failure{Code: activities.ReasonTimeout, Message: "The task took longer than it may."}
+		return machine.Failure{Code: activities.ReasonTimeout, Message: "The task took longer than it may.", TimedOut: true}
 	case errors.As(err, &app) && app.Type() == activities.WorkerLostError:
 		return machine.Failure{Code: opt.ReasonWorkerLost, Message: "One worker after another was lost while it ran the task."}
 	case errors.As(err, &app) && app.Type() == activities.WorkerStoppedError:

@@ -117,7 +117,7 @@ func (p *Page) Serve(c *call.Call, w http.ResponseWriter, r *http.Request, token
 // refuseLink answers a request with a token that is not valid. An address that sends many
 // of them has to wait.
 func (p *Page) refuseLink(c *call.Call, w http.ResponseWriter, r *http.Request, cause error) {
-	fault := p.cfg.Calls.Serve(c, call.Steps{Authenticate: call.Refusal(p.cfg.Wrong, r.RemoteAddr, cause)})
+	fault := p.cfg.Calls.Serve(c, call.Steps{Authenticate: c.Refusal(p.cfg.Wrong, cause)})
 	switch {
 	case fault.Kind == call.RateLimited:
 		p.refuse(w, fault)
@@ -169,7 +169,7 @@ func (p *Page) answer(c *call.Call, w http.ResponseWriter, r *http.Request, link
 			c.Method = mayAnswer.Operation
 			r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 			if err := r.ParseForm(); err != nil {
-				return mayAnswer, call.Invalid(call.Violation{Field: "form", Description: "cannot be read, or is too large"})
+				return mayAnswer, call.Unread(err, "cannot be read, or is too large")
 			}
 			var err error
 			params, err = read(r.PostForm, link)

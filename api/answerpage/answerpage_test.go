@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"go.uber.org/zap"
@@ -647,4 +648,14 @@ func TestPage_concurrent(t *testing.T) {
 	}
 	want := map[string]int{first + " 200 Thank you, your answer was recorded": 10, other + " 409 This link was used before": 10}
 	test.Equal(t, "pages", want, got)
+}
+
+// A form for which the server has no room is refused as a call too many.
+func TestPage_busy(t *testing.T) {
+	s := begin(t, approval())
+	r := httptest.NewRequest(http.MethodPost, s.link(t, 1), iotest.ErrReader(call.TooMany(time.Second)))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, r)
+	test.Is(t, "status", http.StatusTooManyRequests, w.Code)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"net/netip"
 	"regexp"
 	"runtime/debug"
 	"slices"
@@ -43,6 +44,7 @@ type Rules struct {
 type Call struct {
 	Caller
 	RequestID string
+	From      netip.Prefix // the network that its client is counted with; the zero Prefix if that is not known
 	Rules     Rules
 	TraceID   string     // of its trace, for the log; "" for none
 	Binding   string     // by which it came; "" for plain HTTP

@@ -172,6 +172,14 @@ func TooMany(retry time.Duration) *Fault {
 	return &Fault{Kind: RateLimited, Message: "Too many calls", Reason: reasonRateLimited, Retry: retry}
 }
 
+// Unread returns the fault of a request whose form cannot be read: that of the server if it is busy, else that of the form.
+func Unread(err error, form string) *Fault {
+	if busy, ok := errors.AsType[*Fault](err); ok {
+		return busy
+	}
+	return Invalid(Violation{Field: "form", Description: form})
+}
+
 // TaskUnknown returns the fault of a task that does not exist or is not the
 // caller's. The fault does not repeat an id that is too long.
 func TaskUnknown(id string) *Fault {

@@ -1,7 +1,5 @@
 package call
 
-import "net/netip"
-
 // A Quota limits how much one principal may call. The errors are faults that say
 // when to try again.
 type Quota interface {
@@ -59,32 +57,18 @@ func (p StreamPermit) Begin() (end func(), check CallerCheck) {
 	}, c.callerCheck
 }
 
-// Refusal returns the authentication of a request whose credentials are wrong: cause is for the log
-// alone. addr is where it comes from. With a quota, an address that sends many has to wait.
-func Refusal(wrong Quota, addr string, cause error) func() (Caller, error) {
+// Refusal returns the authentication of a call whose credentials are wrong: cause is for the log
+// alone. With a quota, an address that sends many has to wait.
+func (c *Call) Refusal(wrong Quota, cause error) func() (Caller, error) {
 	return func() (Caller, error) {
 		if wrong == nil {
 			return Caller{}, cause
 		}
-		release, err := wrong.Call(Caller{Principal: Network(addr)})
+		release, err := wrong.Call(Caller{Principal: c.From.String()})
 		if err != nil {
 			return Caller{}, err
 		}
 		release()
 		return Caller{}, cause
 	}
-}
-
-// Network returns the network that an address is counted with: for IPv6 its /64.
-func Network(addr string) string {
-	from, err := netip.ParseAddrPort(addr)
-	if err != nil {
-		return ""
-	}
-	ip := from.Addr().Unmap().WithZone("")
-	if ip.Is4() {
-		return ip.String()
-	}
-	prefix, _ := ip.Prefix(64) // the length is valid
-	return prefix.String()
 }

@@ -83,7 +83,7 @@ var errNotSigned = errors.New("the request of a chat platform is not signed, or 
 
 // refuseRequest answers a request that no platform has sent.
 func (p *Page) refuseRequest(c *call.Call, w http.ResponseWriter, r *http.Request) {
-	fault := p.cfg.Calls.Serve(c, call.Steps{Authenticate: call.Refusal(p.cfg.Wrong, r.RemoteAddr, errNotSigned)})
+	fault := p.cfg.Calls.Serve(c, call.Steps{Authenticate: c.Refusal(p.cfg.Wrong, errNotSigned)})
 	status := http.StatusUnauthorized
 	if fault.Kind == call.RateLimited {
 		status = http.StatusTooManyRequests

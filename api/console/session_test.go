@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"longhaul/a2a"
@@ -367,4 +368,14 @@ func TestSignIn_noKeys(t *testing.T) {
 	b.get("/console/sign-in").wants(t, "!API key")
 	b.post("/console/sign-in", url.Values{"key": {"acme/ann"}})
 	test.Is(t, "sessions", 0, len(s.sessions.list))
+}
+
+// A form for which the server has no room is refused as a call too many.
+func TestConsole_busy(t *testing.T) {
+	s := begin(t, nil)
+	r := httptest.NewRequest(http.MethodPost, "/console/sign-in", iotest.ErrReader(call.TooMany(time.Second)))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	w := httptest.NewRecorder()
+	s.Config.Handler.ServeHTTP(w, r)
+	test.Is(t, "status", http.StatusTooManyRequests, w.Code)
 }

@@ -65,7 +65,7 @@ func (v *visit) readForm() error {
 	}
 	v.r.Body = http.MaxBytesReader(v.w, v.r.Body, maxForm)
 	if err := v.r.ParseForm(); err != nil {
-		return call.Invalid(call.Violation{Field: "form", Description: "cannot be read, or is larger than 1 MiB"})
+		return call.Unread(err, "cannot be read, or is larger than 1 MiB")
 	}
 	for _, values := range v.r.PostForm {
 		for i, value := range values {

@@ -108,11 +108,11 @@ func (s *intake) read(m any) error {
 		needs = s.most
 	}
 	if needs > smallMessage {
-		release, err := s.shares.Await(s.Context(), s.user, needs)
-		if err != nil {
+		share := s.shares.Of(s.user, needs)
+		if err := share.Await(s.Context(), needs); err != nil {
 			return err
 		}
-		defer release()
+		defer share.Release()
 	}
 	body := make([]byte, 0, size)
 	for len(body) < size {
@@ -171,7 +171,7 @@ func (s *intake) decompress(name string, body []byte) ([]byte, error) {
 // anonymously serves a stream of a service that does not authenticate its callers. Such streams
 // are few, and one on which the client may send more than one message does not last.
 func (s *Server) anonymously(srv any, to grpc.ServerStream, many bool, user string, handler grpc.StreamHandler) error {
-	release, _, ok := s.anonymous.Take(user, 1)
+	release, ok := s.anonymous.Take(user, 1)
 	if !ok {
 		return failure(call.TooMany(time.Second))
 	}

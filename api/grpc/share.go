@@ -28,7 +28,7 @@ func (l crowdedListener) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		if release, _, ok := l.shares.Take(host(conn.RemoteAddr()), 1); ok {
+		if release, ok := l.shares.Take(host(conn.RemoteAddr()), 1); ok {
 			return &sharedConn{Conn: conn, release: sync.OnceFunc(release)}, nil
 		}
 		_ = conn.Close()

@@ -147,7 +147,7 @@ var errNotSigned = errors.New("is not signed, or is too old")
 // refuseSender answers a request that the sender of no trigger has sent, without a reason.
 func (p *Page) refuseSender(c *call.Call, w http.ResponseWriter, r *http.Request, name string) {
 	cause := fmt.Errorf("a request for the trigger %q %w", name, errNotSigned)
-	fault := p.cfg.Calls.Serve(c, call.Steps{Authenticate: call.Refusal(p.cfg.Wrong, r.RemoteAddr, cause)})
+	fault := p.cfg.Calls.Serve(c, call.Steps{Authenticate: c.Refusal(p.cfg.Wrong, cause)})
 	status, _ := wire.Status(fault)
 	w.WriteHeader(status)
 }

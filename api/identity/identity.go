@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/netip"
 	"strings"
 	"time"
 
@@ -25,10 +24,10 @@ import (
 // A Config says which credentials an Authenticator accepts. At least one of Keys,
 // Tokens and Certificates is set.
 type Config struct {
-	Keys         KeyReader        // nil: no API keys
-	Tokens       *Tokens          // nil: no tokens
-	Certificates *Certificates    // nil: no client certificates
-	Proxies      []netip.Prefix   // whose X-Forwarded-For names the client
+	Keys         KeyReader     // nil: no API keys
+	Tokens       *Tokens       // nil: no tokens
+	Certificates *Certificates // nil: no client certificates
+	Proxies      call.Proxies
 	Now          func() time.Time // nil: time.Now
 }
 
@@ -49,6 +48,7 @@ type Authenticator struct {
 	now          func() time.Time
 	recent       *lru.Cache[[sha256.Size]byte, accepted] // by the digest of the credential
 	wrong        *wrongCredentials
+	proxies      call.Proxies
 }
 
 // accepted is a caller whose credential was checked.
@@ -63,7 +63,7 @@ func New(cfg Config) *Authenticator {
 		cfg.Now = time.Now
 	}
 	recent, _ := lru.New[[sha256.Size]byte, accepted](recentMost) // fails only for a size below 1
-	a := &Authenticator{certificates: cfg.Certificates, now: cfg.Now, recent: recent, wrong: newWrongCredentials(cfg.Now, cfg.Proxies)}
+	a := &Authenticator{certificates: cfg.Certificates, now: cfg.Now, recent: recent, wrong: newWrongCredentials(cfg.Now), proxies: cfg.Proxies}
 	if cfg.Keys != nil {
 		a.keys = &keys{cfg.Keys, cfg.Now}
 	}
@@ -97,7 +97,7 @@ func (a *Authenticator) Authenticate(r *http.Request) (call.Caller, error) {
 	if before && a.now().Before(known.until) {
 		return known.caller, nil
 	}
-	from := a.wrong.from(r)
+	from := a.proxies.Client(r)
 	many := !before && a.wrong.tooMany(from)
 	if many {
 		done, err := a.wrong.queue(r.Context())

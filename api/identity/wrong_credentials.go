@@ -3,10 +3,7 @@ package identity
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"net/netip"
-	"slices"
-	"strings"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -27,14 +24,13 @@ const (
 // wrongCredentials counts wrong credentials by the address of the client.
 type wrongCredentials struct {
 	now      func() time.Time
-	proxies  []netip.Prefix
 	limiters *lru.Cache[netip.Prefix, *rate.Limiter]
 	checks   chan struct{}
 }
 
-func newWrongCredentials(now func() time.Time, proxies []netip.Prefix) *wrongCredentials {
+func newWrongCredentials(now func() time.Time) *wrongCredentials {
 	wrong, _ := lru.New[netip.Prefix, *rate.Limiter](wrongAddresses) // fails only for a size below 1
-	return &wrongCredentials{now, proxies, wrong, make(chan struct{}, wrongChecks)}
+	return &wrongCredentials{now, wrong, make(chan struct{}, wrongChecks)}
 }
 
 // tooMany reports whether an address has sent too many wrong credentials.
@@ -64,33 +60,4 @@ func (f *wrongCredentials) note(from netip.Prefix) {
 		}
 	}
 	l.AllowN(f.now(), 1)
-}
-
-// from returns the network that the client of a request is counted with: for IPv6 its /64,
-// all of which one host may use. The client is the sender, or what the nearest proxy says that
-// is not followed by one of ours: addresses before that can be invented.
-func (f *wrongCredentials) from(r *http.Request) netip.Prefix {
-	sender, err := netip.ParseAddrPort(r.RemoteAddr)
-	if err != nil {
-		return netip.Prefix{} // such as a socket of the file system
-	}
-	ip := sender.Addr().Unmap()
-	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
-	for i := len(hops) - 1; i >= 0 && f.isProxy(ip); i-- {
-		before, err := netip.ParseAddr(strings.TrimSpace(hops[i]))
-		if err != nil {
-			break
-		}
-		ip = before.Unmap()
-	}
-	bits := ip.BitLen()
-	if ip.Is6() {
-		bits = 64
-	}
-	p, _ := ip.WithZone("").Prefix(bits) // the length is valid
-	return p
-}
-
-func (f *wrongCredentials) isProxy(ip netip.Addr) bool {
-	return slices.ContainsFunc(f.proxies, func(p netip.Prefix) bool { return p.Contains(ip.WithZone("")) })
 }

@@ -1,10 +1,13 @@
 package mcp
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"regexp"
 	"strings"
@@ -50,6 +53,7 @@ type Door struct {
 
 // New returns a door.
 func New(cfg Config) *Door {
+	cfg.MaxBody = cmp.Or(cfg.MaxBody, sdk.DefaultMaxRequestBodyBytes)
 	d := &Door{cfg: cfg, operations: operation.Of(cfg.Service)}
 	for _, x := range cfg.Service.Cards.Unsigned().Capabilities.Extensions {
 		if x.Required {
@@ -94,6 +98,13 @@ func (d *Door) Serve(c *call.Call, w http.ResponseWriter, r *http.Request) {
 		d.refuse(w, fault)
 		return
 	}
+	r.Body = http.MaxBytesReader(w, r.Body, d.cfg.MaxBody)
+	body, err := io.ReadAll(r.Body)
+	if busy, ok := errors.AsType[*call.Fault](err); ok {
+		d.refuse(w, busy)
+		return
+	}
+	r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), r.Body))                           // with what else is wrong with it
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(2*d.cfg.Wait + time.Minute)) // the recorder of a test has none
 	d.handler.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), serverKey{}, v.server(skills))))
 }

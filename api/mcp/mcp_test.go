@@ -5,11 +5,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"longhaul/api/call"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"testing/iotest"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -318,4 +322,17 @@ func TestDoor_identity(t *testing.T) {
 	if out := s.tool(reader, skill, map[string]any{"message": "Write"}); !out.IsError || !strings.Contains(out.text, "Permission denied") || len(s.world.Openings()) != 0 {
 		t.Errorf("without the scope: %s", out.text)
 	}
+}
+
+// A body for which the server has no room is refused as a call too many.
+func TestServe_busy(t *testing.T) {
+	s := begin(t, nil)
+	r := httptest.NewRequest(http.MethodPost, mcp.Path, iotest.ErrReader(call.TooMany(time.Second)))
+	r.Header.Set("Authorization", "Bearer acme/carl")
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	w := httptest.NewRecorder()
+	s.Config.Handler.ServeHTTP(w, r)
+	test.Is(t, "status", http.StatusTooManyRequests, w.Code)
+	test.Is(t, "to be repeated after seconds", "1", w.Header().Get("Retry-After"))
 }

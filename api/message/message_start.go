@@ -181,7 +181,7 @@ func (s *Messages) startIdle(ctx context.Context, c *call.Call, p SendParams, o 
 	if err != nil {
 		return nil, err
 	}
-	l := opt.Letter{ObjectiveID: o.ID, TaskID: v.Task.ID, Message: p.light, Principal: c.Principal, Key: key, Begins: true}
+	l := opt.Letter{ObjectiveID: o.ID, TaskID: v.Task.ID, Message: p.light, Principal: c.Principal, Key: key, Begins: true, Shapers: p.Shapers}
 	if d, err := s.judgedBefore(ctx, c, v, l); d != nil || err != nil {
 		return d, err
 	}

@@ -6,7 +6,7 @@ import (
 )
 
 // Receipt returns the result of a change of work for a caller who may not read that: ids and states,
-// and what became of the call. Other results stay as they are.
+// and what became of the call, also what waits for what. Other results stay as they are.
 func Receipt(result any) any {
 	switch whole := result.(type) {
 	case Task:
@@ -30,11 +30,16 @@ func receiptOfTask(whole Task) Task {
 }
 
 func stateOfObjective(o *opt.Objective) *opt.Objective {
-	return &opt.Objective{ID: o.ID, ContextID: o.ContextID, Status: o.Status, Attempt: o.Attempt, Revision: o.Revision, CreatedAt: o.CreatedAt, UpdatedAt: o.UpdatedAt}
+	return &opt.Objective{
+		ID: o.ID, ContextID: o.ContextID, Status: o.Status, Paused: o.Paused, Stopping: o.Stopping, Attempt: o.Attempt, Revision: o.Revision,
+		CreatedAt: o.CreatedAt, UpdatedAt: o.UpdatedAt,
+	}
 }
 
 func stateOfPlan(p *opt.Plan) *opt.Plan {
-	out := &opt.Plan{ID: p.ID, ObjectiveID: p.ObjectiveID, Status: p.Status, CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt}
+	out := &opt.Plan{
+		ID: p.ID, ObjectiveID: p.ObjectiveID, Status: p.Status, Paused: p.Paused, Dependencies: p.Dependencies, CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt,
+	}
 	for _, t := range p.Tasks {
 		out.Tasks = append(out.Tasks, stateOfTask(t))
 	}
@@ -42,5 +47,5 @@ func stateOfPlan(p *opt.Plan) *opt.Plan {
 }
 
 func stateOfTask(t *opt.Task) *opt.Task {
-	return &opt.Task{ID: t.ID, Index: t.Index, State: t.State, Run: t.Run}
+	return &opt.Task{ID: t.ID, Index: t.Index, State: t.State, Run: t.Run, Link: t.Link, Follow: t.Follow, Dependencies: t.Dependencies}
 }

@@ -295,8 +295,8 @@ func (s Schedules) check(ctx context.Context, c *call.Call, state *timetable.Sch
 }
 
 // UpdateSchedule changes a schedule. Only its principal may change its message,
-// since the objectives are the principal's. A caller who may not read it does not get that message. A schedule of a playbook can only be paused
-// and resumed.
+// since the objectives are the principal's. A caller who may not read it does not get
+// that message. A schedule of a playbook can only be paused and resumed.
 func (s Schedules) UpdateSchedule(ctx context.Context, c *call.Call, p UpdateScheduleParams) (timetable.ScheduleState, error) {
 	if _, err := s.read(ctx, c, p.ID); err != nil {
 		return timetable.ScheduleState{}, err

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -93,7 +94,7 @@ func (s Decisions) Make(ctx context.Context, c *call.Call, p MakeParams) (wire.S
 		return wire.Standing{}, call.InvalidField("holds", err.Error())
 	}
 	if ok, err := s.Store.AddStanding(ctx, c.Tenant, d); err != nil || !ok {
-		return wire.Standing{}, cmp.Or(err, error(call.InvalidField("interruptId", "has 20 standing decisions already that can still count: revoke one")))
+		return wire.Standing{}, cmp.Or(err, error(call.InvalidField("interruptId", fmt.Sprintf("has %d standing decisions already that can still count: revoke one", standing.MostOpen))))
 	}
 	made, err := s.Get(ctx, c, read.IDParams{ID: d.ID})
 	if d.ExpiresAt = a2a.At(made.CreatedAt.Time().Add(lasts)); err == nil && made.Digest() != d.Digest() {

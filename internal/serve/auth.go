@@ -134,7 +134,7 @@ func (s authSettings) tlsConflicts() []conflict {
 }
 
 // proxies returns the networks of trusted proxies.
-func (s authSettings) proxies() (all []netip.Prefix, err error) {
+func (s authSettings) proxies() (all call.Proxies, err error) {
 	for _, text := range s.TrustedProxies {
 		p, err := netip.ParsePrefix(text)
 		if err != nil {

@@ -40,8 +40,9 @@ type httpServer struct {
 
 func (s *httpServer) Start(context.Context) error {
 	a, cfg := s.api, s.api.settings
+	proxies, _ := cfg.proxies() // checkAuth has refused others
 	s.pages = api.New(api.Config{
-		Service: a.operations, Authenticate: a.authority.Authenticate, Challenge: a.authority.Challenge(), MaxBody: cfg.MaxBody,
+		Service: a.operations, Authenticate: a.authority.Authenticate, Challenge: a.authority.Challenge(), MaxBody: cfg.MaxBody, Proxies: proxies,
 		TestSeams: cfg.TestSeams, Keys: keyReader(a.store.keys), LenientVersion: cfg.Lenient, Origins: cfg.Origins, Hosts: cfg.hosts(),
 		Console: a.console(), Answers: a.notices.page(a.operations, a.store.journal.APIKeys, !cfg.NoConsole),
 		Chat: a.notices.chatPage(a.operations, a.store.journal.APIKeys), Hooks: a.triggers.door(a.operations), MCP: a.mcp(),

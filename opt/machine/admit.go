@@ -134,16 +134,12 @@ func admitPlanUpdate(o *opt.Objective, p *opt.Plan, c opt.Command) error {
 }
 
 // mayBegin reports whether p may get a status, which may be that of a plan that has begun or is retried: all that it
-// depends on is done then, and no one has to answer before. moves says that it has another one.
+// depends on is done before it begins, and no one has to answer. moves says that it has another one.
 func mayBegin(o *opt.Objective, p *opt.Plan, to opt.PlanStatus, moves bool) bool {
-	begins := to == opt.PlanWorking && (moves || p.Reason == opt.ByHand)
-	switch {
-	case begins && !o.Met(p):
+	if to == opt.PlanWorking && (moves || p.Reason == opt.ByHand) && (!o.Met(p) || opt.AwaitsPeople(o, p)) {
 		return false
-	case begins, moves && to == opt.PlanPending:
-		return !opt.AwaitsPeople(o, p)
 	}
-	return true
+	return !moves || to != opt.PlanWorking && to != opt.PlanPending || !opt.LostQuestion(o, p)
 }
 
 // admitPlanChange refuses a change of the text or the dependencies of a plan; moves says that its status changes, too.

@@ -141,6 +141,31 @@ func TestAdmit_planWorks(t *testing.T) {
 	}
 }
 
+// A plan after one that asks people begins when they have answered, or others took its place. It may be set to wait for
+// them again, unless a client had ended it when the question was replaced.
+func TestAdmit_planAfterQuestion(t *testing.T) {
+	for _, tt := range []struct {
+		asks, replaced, status, reason, to string
+		want                               bool
+	}{
+		{"working", "", "pending", "", "working", false},
+		{"skipped", opt.Replanned, "pending", "", "working", true},
+		{"skipped", opt.Replanned, "failed", "failed", "working", true},
+		{"skipped", opt.Replanned, "failed", "failed", "pending", true},
+		{"skipped", opt.Replanned, "failed", "", "working", false},
+		{"skipped", opt.Replanned, "failed", "", "pending", false},
+		{"working", "", "failed", "failed", "working", false},
+		{"working", "", "failed", "", "pending", true},
+	} {
+		o := objective(tt.asks, tt.status)
+		o.Plans[0].Reason, o.Plans[0].Tasks = tt.replaced, []*opt.Task{{Ask: &opt.Gate{Kind: opt.Approval}}}
+		p := o.Plans[1]
+		p.Reason, p.Metadata = tt.reason, p.Metadata.With(opt.KeyOptional, true)
+		err := admit(o, opt.Command{Kind: opt.UpdatePlan, PlanID: p.ID, Status: tt.to})
+		wantMove(t, fmt.Sprintf("%+v", tt), err, tt.status, tt.to, tt.want)
+	}
+}
+
 func dependent(o *opt.Objective, p *opt.Plan) { p.Dependencies = []string{o.Plans[1].ID} }
 
 // An ended plan whose tasks are still stopping cannot be retried yet.

@@ -43,7 +43,7 @@ func TestPlan_time(t *testing.T) {
 		return machine.Ended{Key: b.m.Wants().Activities[0].Key, Failed: &machine.Failure{Code: "error"}}
 	}
 	timeout := func(b *budgeted) machine.Input {
-		return machine.Ended{Key: b.m.Wants().Activities[0].Key, Failed: &machine.Failure{Code: opt.ReasonTimeout}}
+		return machine.Ended{Key: b.m.Wants().Activities[0].Key, Failed: &machine.Failure{Code: opt.ReasonTimeout, TimedOut: true}}
 	}
 	done, uses := opt.Outcome{State: opt.TaskCompleted}, park(0)
 	uses.Usage = &opt.Usage{Input: 7, Ran: 99}
@@ -74,6 +74,13 @@ func TestPlan_time(t *testing.T) {
 			b.after(9000, machine.Held{Key: b.m.Wants().Activities[0].Key, Text: "Waits."})
 			b.after(9_000_000, timeout(b))
 		}, "[0 1800s 0]"},
+		"a timeout of the executor's own after a quota": {func(b *budgeted) {
+			b.after(9000, machine.Held{Key: b.m.Wants().Activities[0].Key, Text: "Waits."})
+			b.after(2000, machine.Ended{Key: b.m.Wants().Activities[0].Key, Failed: &machine.Failure{Code: opt.ReasonTimeout}})
+		}, "[]"},
+		"a timeout of the executor's own": {func(b *budgeted) {
+			b.after(2000, machine.Ended{Key: b.m.Wants().Activities[0].Key, Failed: &machine.Failure{Code: opt.ReasonTimeout}})
+		}, "[0 2s 0]"},
 		"a timeout of a cancel": {func(b *budgeted) {
 			b.ends(0, 0, park(90_000))
 			b.after(20_000, machine.Directed{Directive: machine.Directive{N: 2, Start: true, Since: 1000, Stop: opt.PlanCanceled}})

@@ -145,6 +145,7 @@ type Failure struct {
 	Code     string // a code
 	Message  string // for clients
 	Canceled bool   // it ended because it was canceled
+	TimedOut bool   // the host has ended it, since it took longer than it may
 }
 
 // Looked is a standing decision about a gate that is about to open; the zero value for none.

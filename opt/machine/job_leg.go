@@ -457,7 +457,7 @@ func lapToEnd(j job, in Ended) {
 		switch {
 		case in.Failed.Canceled:
 			restart(j)
-		case in.Failed.Code == opt.ReasonTimeout && f.rules >= rulesTimeouts:
+		case in.Failed.Code == opt.ReasonTimeout && f.rules >= rulesTimeouts && (in.Failed.TimedOut || f.rules < rulesTimedOut):
 			ran = j.task.MayTake(f.limits).Milliseconds()
 			if c := j.kept.Clocks[j.task.ID]; !c.Since.IsZero() { // a leg that cancels may take less
 				ran = min(ran, f.now.Millis()-c.Since.Millis())

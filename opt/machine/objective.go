@@ -178,6 +178,9 @@ const rulesBusy = 35
 // Temporal has timed out.
 const rulesTimeouts = 36
 
+// rulesTimedOut is the version of the rules from which on the error of an executor is none of these, also with that code.
+const rulesTimedOut = 38
+
 // rulesAlone is the version of the rules from which on an objective that is begun again since a plan seemed lost does not
 // wait for it if it runs.
 const rulesAlone = 36
@@ -459,7 +462,9 @@ func (m *Objective) onLetter(l opt.Letter) {
 		e.Verdict = opt.TooLate
 	}
 	if e.Verdict == opt.Noted {
-		s.shapedBy(l.Principal)
+		for _, principal := range append([]string{l.Principal}, l.Shapers...) {
+			s.shapedBy(principal)
+		}
 		if starts {
 			e.Reason = opt.Begins
 		}

@@ -128,8 +128,8 @@ func (m *Objective) retry(c opt.Command) *opt.CommandAnswer {
 }
 
 // retryObjective begins a new attempt at the objective: completed plans stay
-// completed, and the others are pending again, except those that were replaced, and those that a client has
-// ended before a question was replaced that they wait for.
+// completed, and the others are pending again, except those that were replaced, and those that have lost their
+// question.
 func (m *Objective) retryObjective(kept *opt.Kept, c opt.Command) {
 	s, o := &m.State, &m.State.Objective
 	attempt := o.Attempt + 1

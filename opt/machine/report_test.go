@@ -245,9 +245,9 @@ func TestObjective_Handle_principals(t *testing.T) {
 	}, 0, machine.Rules)
 	now := a2a.AtMillis(1)
 	m.Handle(now, machine.Opened{})
-	begin := machine.Letter{Letter: opt.Letter{ObjectiveID: objectiveID, TaskID: opt.RootID(objectiveID, 1), Principal: "bob", Begins: true, Message: a2a.Message{MessageID: "m"}}}
+	begin := machine.Letter{Letter: opt.Letter{ObjectiveID: objectiveID, TaskID: opt.RootID(objectiveID, 1), Principal: "bob", Begins: true, Shapers: []string{"alice", "carol"}, Message: a2a.Message{MessageID: "m"}}}
 	e := m.Handle(now, begin)[0]
-	if e.Kind != opt.MessageAdded || e.Reason != opt.Begins || e.Principal != "bob" || e.Head == nil || !cmp.Equal(e.Head.Shapers, []string{"bob"}) {
+	if e.Kind != opt.MessageAdded || e.Reason != opt.Begins || e.Principal != "bob" || e.Head == nil || !cmp.Equal(e.Head.Shapers, []string{"bob", "carol"}) {
 		t.Errorf("a start is recorded as %+v", e)
 	}
 	name := "new"

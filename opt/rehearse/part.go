@@ -75,7 +75,7 @@ func (p planPart) perform(a machine.Activity) (machine.Input, time.Duration) {
 	switch {
 	case takes > most && !is.whole:
 		p.w.overran[t.ID], takes = true, most
-		in.Failed = &machine.Failure{Code: opt.ReasonTimeout, Message: "The task takes longer than it may."}
+		in.Failed = &machine.Failure{Code: opt.ReasonTimeout, Message: "The task takes longer than it may.", TimedOut: true}
 	case work.Attempt <= is.Fails:
 		in.Failed = &machine.Failure{Code: "failed", Message: "The attempt fails, as it is assumed to."}
 	default:

@@ -31,6 +31,10 @@ type Decision struct {
 	Used int        `json:"used"`
 }
 
+// MostOpen is how many decisions about gates with one name there may be that can still count: all of them
+// may have to be tried at each of these gates.
+const MostOpen = 20
+
 // A State says whether a decision counts.
 type State string
 

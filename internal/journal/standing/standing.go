@@ -27,10 +27,6 @@ const mostRead = 200
 
 const selectDecision = "SELECT doc, people, used, revoked_at, revoked_by FROM standings"
 
-// mostOpen is how many decisions about gates with one name there may be that can still count: all of them
-// may have to be tried at each of these gates.
-const mostOpen = 20
-
 // AddStanding keeps a decision under a new id. A repeat changes nothing. ok is false, and nothing is kept,
 // if there are as many about these gates as may be.
 func (s Store) AddStanding(ctx context.Context, tenant string, d standing.Decision) (ok bool, err error) {
@@ -41,7 +37,7 @@ func (s Store) AddStanding(ctx context.Context, tenant string, d standing.Decisi
 			d.ID, tenant, d.Gates, steps.Encode(true, d), steps.Encode(true, d.By), len(d.By), d.Need, d.Most, d.CreatedAt.Millis(), d.ExpiresAt.Millis()) > 0
 		steps.Get("SELECT COUNT(*) FROM standings WHERE revoked_at = 0 AND expires_at > $1 AND used < most AND tenant = $2 AND gates = $3",
 			db.Args{s.now().UnixMilli(), tenant, d.Gates}, &open)
-		if ok = !added || open <= mostOpen; !ok {
+		if ok = !added || open <= standing.MostOpen; !ok {
 			steps.Do("DELETE FROM standings WHERE id = $1", d.ID)
 		}
 		return steps.Err

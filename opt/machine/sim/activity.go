@@ -166,7 +166,7 @@ func executed(a *activity, c *choice) (out opt.Outcome, failed *machine.Failure)
 	case 9:
 		failed = &machine.Failure{Code: "error", Message: "An error."}
 	case 10:
-		failed = &machine.Failure{Code: opt.ReasonTimeout, Message: "It took too long."}
+		failed = &machine.Failure{Code: opt.ReasonTimeout, Message: "It took too long.", TimedOut: true}
 	case 11:
 		failed = &machine.Failure{Code: opt.ReasonWorkerLost, Message: "The worker was lost."}
 	case 12:

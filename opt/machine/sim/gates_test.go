@@ -8,6 +8,7 @@ import (
 
 	"longhaul/internal/test"
 	"longhaul/opt"
+	"longhaul/opt/machine"
 	"longhaul/opt/machine/sim"
 )
 
@@ -65,6 +66,61 @@ func TestGates_skippedBeforeReplan(t *testing.T) {
 		s.Expect(o.Attempt == 2 && o.Plans[0].Reason == opt.Replanned, "attempt %d, the question is %s (%s)", o.Attempt, o.Plans[0].Status, o.Plans[0].Reason)
 		s.Expect(o.Plans[1].Status == opt.PlanSkipped, "the plan after it is %s", o.Plans[1].Status)
 	})
+}
+
+// Plans that came in the place of a question, or of one after it, run in the next attempt like others.
+func TestGates_retryAfterReplan(t *testing.T) {
+	play(t, func(s *sim.Story) {
+		id := replanned(s, sim.PlanOf("write", "text"), sim.PlanOf("publish", "print"), sim.PlanOf("tell", "mail"))
+		s.End(s.Activities()[0], sim.Completed(s.Activities()[0], s.Work(s.Activities()[0]).TaskID))
+		s.Settle()
+		s.End(s.Activities()[0], machine.Ended{Key: s.Activities()[0], Outcome: opt.Outcome{State: opt.TaskFailed}})
+		again(s, id)
+		for _, p := range s.Objective(id).Plans[2:] {
+			s.Expect(p.Status == opt.PlanCompleted, "%s is %s (%s)", p.Name, p.Status, p.Reason)
+		}
+	})
+}
+
+// Nor does it matter that they ask something themselves.
+func TestGates_canceledAfterReplan(t *testing.T) {
+	play(t, func(s *sim.Story) {
+		id := replanned(s, sim.PlanOf("check", "!gate"), sim.PlanOf("publish", "print"), sim.PlanOf("tell", "mail"))
+		s.Wait(1)
+		s.Send(opt.Command{Kind: opt.UpdatePlan, ObjectiveID: id, PlanID: opt.PlanID(id, 4), Status: string(opt.PlanSkipped)})
+		s.Rest()
+		s.Send(status(id, opt.ObjectiveCanceled))
+		again(s, id)
+		o := s.Objective(id)
+		s.Expect(o.Plans[2].Reason == opt.BlockedByInput, "the question is %s (%s)", o.Plans[2].Status, o.Plans[2].Reason)
+		s.Accept()
+		s.Rest()
+		o = s.Objective(id)
+		for _, p := range o.Plans[2:] {
+			s.Expect(p.Status == opt.PlanCompleted, "%s is %s (%s)", p.Name, p.Status, p.Reason)
+		}
+		s.Expect(o.Status == opt.ObjectiveCompleted, "the objective is %s (%s)", o.Status, o.Reason)
+	})
+}
+
+// replanned opens an objective with a question, in the place of which plans come.
+func replanned(s *sim.Story, plans ...opt.PlanSpec) (id string) {
+	id = s.Open(given(sim.PlanOf("check", "!gate"), sim.PlanOf("publish", "print")))
+	s.Rest()
+	s.Send(opt.Command{Kind: opt.Replan, ObjectiveID: id})
+	s.Settle()
+	s.EndPlanning(plans...)
+	s.Settle()
+	return id
+}
+
+// again begins the next attempt at an objective that comes to its end.
+func again(s *sim.Story, id string) {
+	for _, to := range []opt.ObjectiveStatus{opt.ObjectiveSubmitted, opt.ObjectiveWorking} {
+		s.Rest()
+		s.Send(status(id, to))
+	}
+	s.Rest()
 }
 
 // The task that makes an object again gets the remark in its work.

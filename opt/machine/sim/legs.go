@@ -245,7 +245,7 @@ func (l *leg) unbegun() { l.ran, l.open, l.unsure = l.ran-l.open, 0, l.unsure+l.
 // timedOut reports whether Temporal has timed out an activity with an input.
 func timedOut(a machine.Activity, in machine.Input) bool {
 	ended, ok := in.(machine.Ended)
-	return ok && ended.Key == a.Key && a.Kind == machine.RunTask && ended.Failed != nil && ended.Failed.Code == opt.ReasonTimeout
+	return ok && ended.Key == a.Key && a.Kind == machine.RunTask && ended.Failed != nil && ended.Failed.TimedOut
 }
 
 // timeOut counts the time of the leg that runs, which has timed out: all that it may take, and no more. Of one that a

@@ -135,6 +135,7 @@ func (j *journal) storeValues(source string, r *row, e opt.Event) {
 		j.texts[e.Plan.Name] = true
 	case p != nil && e.PlanHead != nil:
 		storePlanHead(p, *e.PlanHead)
+		p.UpdatedAt = e.At
 	}
 	j.storeText(o, p, e.Text)
 	r.addUsage(e)
