@@ -60,8 +60,8 @@ func (s *Shares) Take(user string, n int) (release func(), ok bool) {
 	return h.Release, true
 }
 
-// Await makes the share as large as size, or the most that it may be. It waits for that until ctx ends, behind those that have come before. It is a
-// fault if too many of the user wait.
+// Await makes the share as large as size, or the most that it may be. It waits for that until ctx ends, behind those
+// that have come before. It is a fault if too many of the user wait.
 func (h *Share) Await(ctx context.Context, size int) error {
 	s, w := h.of, &wait{h, min(size, h.most) - h.held, make(chan struct{})}
 	s.mu.Lock()

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,11 +19,16 @@ import (
 func TestShare_Await_inTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := call.NewShares(10, 16)
+		var mu sync.Mutex
 		var served []string
 		ask := func(name, user string, n int) *call.Share {
 			h := s.Of(user, n)
 			go func() {
-				test.OK(t, h.Await(t.Context(), n))
+				if err := h.Await(t.Context(), n); err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+				mu.Lock()
+				defer mu.Unlock()
 				served = append(served, name)
 			}()
 			synctest.Wait()
@@ -50,22 +57,24 @@ func TestShare_Await_inTurn(t *testing.T) {
 func TestShare_Await_growing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := call.NewShares(32, 64)
-		done := 0
+		var done atomic.Int64
 		for i := range 40 {
 			h := s.Of([]string{"ann", "bob", "eve"}[i%3], 16)
 			go func() {
 				for size := 1; size <= 16; size *= 2 {
 					time.Sleep(time.Second)
-					test.OK(t, h.Await(t.Context(), size))
+					if err := h.Await(t.Context(), size); err != nil {
+						t.Errorf("share %d: %v", i, err)
+					}
 				}
 				time.Sleep(time.Second)
 				h.Release()
-				done++
+				done.Add(1)
 			}()
 		}
 		time.Sleep(10 * time.Minute)
 		synctest.Wait()
-		test.Is(t, "shares that were served", 40, done)
+		test.Is(t, "shares that were served", int64(40), done.Load())
 	})
 }
 
