@@ -138,7 +138,7 @@ func withinOwn(w *world, s *machine.PlanState, needs opt.Usage, what string) {
 		w.facts.plan(s.Plan.ID).attemptsUsed = attempts
 	}
 	attempts[s.Plan.Run] = spentIn(s)
-	if w.facts.isReset(s.Plan.ID, s.Plan.ObjectiveID) || w.facts.cut[s.Plan.ID] { // what was not recorded is unknown
+	if w.facts.isReset(s.Plan.ID, s.Plan.ObjectiveID) || w.facts.cut[s.Plan.ID] { // events that were not recorded count for nothing
 		return
 	}
 	sum := opt.Usage{Calls: -needs.Calls, Questions: -needs.Questions - w.facts.unlimited[s.Plan.ObjectiveID]}
