@@ -90,7 +90,7 @@ func (tr *transcript) askWith(header, what, example string, edits ...edit) (repl
 	}
 	res, answer := harness.Do(tr, req)
 	var indented bytes.Buffer
-	if err := json.Indent(&indented, answer, "", "  "); err != nil {
+	if err := json.Indent(&indented, used.ReplaceAll(answer, nil), "", "  "); err != nil {
 		tr.Fatalf("%v: %s", err, answer)
 	}
 	fmt.Fprintf(&tr.text, "-- %s, %s --\n%s-- reply --\nHTTP %d\n", example, what, tr.masked(body), res.StatusCode)
@@ -107,6 +107,7 @@ func (tr *transcript) askWith(header, what, example string, edits ...edit) (repl
 
 var (
 	ids   = regexp.MustCompile(`\b(obj|plan|task|msg|ctx)-([a-z2-7]{26})`)
+	used  = regexp.MustCompile(`,"longhaul/v1/usage":\{[^{}]*\}|"longhaul/v1/usage":\{[^{}]*\},?`) // seconds, or nothing if it is fast
 	times = regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`)
 )
 
