@@ -61,10 +61,10 @@ func (r *recorder) record(ctx context.Context, dir string, c course) error {
 	return nil
 }
 
-// reset resets the latest run of a workflow to its first workflow task, and remembers that run.
-func (r *recorder) reset(ctx context.Context, workflowID string) error {
+// reset resets the latest run of a workflow to one of its workflow tasks, and remembers that run.
+func (r *recorder) reset(ctx context.Context, workflowID string, which func(n int) int) error {
 	r.remember(workflowID, r.temporal.GetWorkflow(ctx, workflowID, "").GetRunID())
-	return harness.Operator{Temporal: r.temporal, Namespace: "default"}.Reset(ctx, workflowID, false)
+	return harness.Operator{Temporal: r.temporal, Namespace: "default"}.Reset(ctx, workflowID, which)
 }
 
 // rememberEnd waits for the end of a workflow that will begin again, and remembers its

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"longhaul/a2a"
+	"longhaul/dev/e2e/harness"
 	"longhaul/opt"
 	"longhaul/opt/shown"
 	"longhaul/workflows"
@@ -83,9 +84,19 @@ var shapes = []shape{
 	{name: "retried-objective", specs: plans("say kept", "fail|say never", "say last"), steps: []step{
 		retry(opt.ObjectiveSubmitted), do(opt.Command{Kind: opt.UpdateObjective, Status: string(opt.ObjectiveWorking)}, 0),
 	}},
-	{name: "reset-plan", specs: plans("approve Go on?; say done"), steps: []step{
-		waitFor(opt.TaskInputRequired), reset(1), reply(1, 0, opt.Reply{Action: opt.Accept}),
+	{name: "reset-reports", specs: plans("approve Go on?; say done"), steps: []step{
+		waitFor(opt.TaskInputRequired), reset(1, harness.First), reply(1, 0, opt.Reply{Action: opt.Accept}),
 	}},
+	{name: "reset-asks", specs: plans("approve Go on?; say done", "say last"), steps: []step{
+		waitFor(opt.TaskInputRequired), reset(0, harness.First), reply(1, 0, opt.Reply{Action: opt.Accept}),
+	}},
+	{name: "result-lost", specs: plans("work 1s; say done"), steps: []step{waitFor(opt.TaskWorking), terminate, planEnds(1), reset(0, last)}},
+	{name: "replan-retried", text: "fail", added: 1, specs: append([]opt.PlanSpec{{Name: "Plan 1", Tasks: []opt.TaskSpec{approval}}}, plans("say never")...), steps: []step{
+		waitFor(opt.TaskInputRequired), do(opt.Command{Kind: opt.UpdatePlan, Status: string(opt.PlanSkipped)}, 2),
+		do(opt.Command{Kind: opt.Replan, Text: "fail"}, 0), retry(opt.ObjectiveSubmitted),
+		do(opt.Command{Kind: opt.UpdateObjective, Status: string(opt.ObjectiveWorking)}, 0),
+	}},
+	{name: "timed-out-marked", specs: []opt.PlanSpec{{Name: "Plan", Tasks: []opt.TaskSpec{{Name: "Task", Description: "work 1m", Timeout: 1, Attempts: 1}}}}},
 	{name: "checked-plan", specs: plans("approve Go on?; say done"), steps: []step{
 		waitFor(opt.TaskInputRequired), seemsLost(1), reply(1, 0, opt.Reply{Action: opt.Accept}),
 	}},
@@ -217,10 +228,32 @@ func (w work) answered(ctx context.Context, c opt.Command, send func(opt.Command
 	return errors.Join(err, wait)
 }
 
-// reset resets the workflow of the n-th plan to its first task, and waits until the journal shows that.
-func reset(n int) step {
+// approval is a task of a playbook at which people are asked.
+var approval = opt.TaskSpec{Name: "Approve", Ask: &opt.Gate{Kind: opt.Approval, Title: "Go on?", Actions: []opt.Action{opt.Accept, opt.Reject}}}
+
+func last(n int) int { return n - 1 }
+
+// terminate ends the workflow of the objective as an operator does.
+func terminate(ctx context.Context, w work) error {
+	return w.temporal.TerminateWorkflow(ctx, w.id, "", "recorded")
+}
+
+// planEnds waits for the end of the workflow of the n-th plan.
+func planEnds(n int) step {
 	return func(ctx context.Context, w work) error {
-		if err := w.reset(ctx, w.plan(n)); err != nil {
+		return w.temporal.GetWorkflow(ctx, w.plan(n), "").Get(ctx, nil)
+	}
+}
+
+// reset resets the workflow of the n-th plan, or for 0 of the objective, to one of its tasks, and waits until the
+// journal shows that.
+func reset(n int, which func(n int) int) step {
+	return func(ctx context.Context, w work) error {
+		workflowID := w.id
+		if n > 0 {
+			workflowID = w.plan(n)
+		}
+		if err := w.reset(ctx, workflowID, which); err != nil {
 			return err
 		}
 		return w.untilTask(ctx, w.id, func(v shown.TaskView) bool { return v.Rewound })
@@ -241,7 +274,7 @@ func retry(to opt.ObjectiveStatus) step {
 			return err
 		}
 		for _, p := range o.Plans {
-			if p.Status != opt.PlanCompleted {
+			if p.Status != opt.PlanCompleted && p.Status != opt.PlanSkipped {
 				if err := w.rememberEnd(ctx, p.ID); err != nil {
 					return err
 				}

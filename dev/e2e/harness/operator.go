@@ -29,8 +29,8 @@ var Acts = map[string]func(o Operator, ctx context.Context, workflowID string) e
 	"cancel":            Operator.Cancel,
 	"delete":            Operator.Delete,
 	"signal rubbish":    Operator.SignalRubbish,
-	"reset to first":    func(o Operator, ctx context.Context, id string) error { return o.Reset(ctx, id, false) },
-	"reset to anywhere": func(o Operator, ctx context.Context, id string) error { return o.Reset(ctx, id, true) },
+	"reset to first":    func(o Operator, ctx context.Context, id string) error { return o.Reset(ctx, id, First) },
+	"reset to anywhere": func(o Operator, ctx context.Context, id string) error { return o.Reset(ctx, id, o.Rand.IntN) },
 }
 
 // Open lists the workflows of the service that run: objectives, plans and contexts,
@@ -79,25 +79,25 @@ func (o Operator) SignalRubbish(ctx context.Context, workflowID string) error {
 	return ignored(o.Temporal.SignalWorkflow(ctx, workflowID, "", names[o.Rand.IntN(len(names))], args[o.Rand.IntN(len(args))]))
 }
 
-// Reset resets the latest run of a workflow to its first workflow task, or to any.
-func (o Operator) Reset(ctx context.Context, workflowID string, anywhere bool) error {
+// First is the first of n workflow tasks.
+func First(int) int { return 0 }
+
+// Reset resets the latest run of a workflow to the one of its n workflow tasks that which chooses.
+func (o Operator) Reset(ctx context.Context, workflowID string, which func(n int) int) error {
 	found, err := o.Temporal.DescribeWorkflowExecution(ctx, workflowID, "")
 	if err != nil {
 		return ignored(err)
 	}
-	return o.ResetRun(ctx, found.GetWorkflowExecutionInfo().GetExecution(), anywhere)
+	return o.ResetRun(ctx, found.GetWorkflowExecutionInfo().GetExecution(), which)
 }
 
 // ResetRun is Reset for a run that may not be the latest.
-func (o Operator) ResetRun(ctx context.Context, run *commonpb.WorkflowExecution, anywhere bool) error {
+func (o Operator) ResetRun(ctx context.Context, run *commonpb.WorkflowExecution, which func(n int) int) error {
 	points, err := o.points(ctx, run)
 	if err != nil || len(points) == 0 {
 		return ignored(err)
 	}
-	point := points[0]
-	if anywhere {
-		point = points[o.Rand.IntN(len(points))]
-	}
+	point := points[which(len(points))]
 	_, err = o.Temporal.ResetWorkflowExecution(ctx, &workflowservice.ResetWorkflowExecutionRequest{
 		Namespace: o.Namespace, WorkflowExecution: run, Reason: "an operator's hour", WorkflowTaskFinishEventId: point, RequestId: crand.Text(),
 	})

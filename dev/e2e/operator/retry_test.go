@@ -41,10 +41,10 @@ func TestOperator_resetToBeforeARetry(t *testing.T) {
 		})
 	}
 	second := retry(2)
-	test.OK(t, w.operator.ResetRun(t.Context(), found.GetWorkflowExecutionInfo().GetExecution(), false))
+	test.OK(t, w.operator.ResetRun(t.Context(), found.GetWorkflowExecutionInfo().GetExecution(), harness.First))
 	terminated(second)
 	third := retry(3)
-	test.OK(t, w.operator.Reset(t.Context(), objective, false)) // the run of that retry reads what it has begun itself
+	test.OK(t, w.operator.Reset(t.Context(), objective, harness.First)) // the run of that retry reads what it has begun itself
 	terminated(third)
 	w.roots = append(w.roots, retry(4))
 	w.finish()
