@@ -2,6 +2,7 @@ package opt
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -220,4 +221,25 @@ type Callback struct {
 	Text    string   `json:"text,omitempty"`    // progress, for clients
 	Chunk   *Chunk   `json:"chunk,omitempty"`   // of an artifact, whose id is local to the task
 	Outcome *Outcome `json:"outcome,omitempty"` // ends the round
+}
+
+// CheckExecutor is the executor of checks that need no program of their own. What they judge has to be one value of
+// JSON, or texts alone: see [Contents].
+const CheckExecutor = "check"
+
+// Object returns the parts of those results that a check is about, as [Piece.Results] names them.
+func (w Work) Object(of []string) (parts []a2a.Part) {
+	for _, r := range w.Results {
+		named := func(place string) bool {
+			id, _ := TaskPlaced(w.PlanID, place)
+			return place == AllResults || id == r.TaskID
+		}
+		if !slices.ContainsFunc(of, named) {
+			continue
+		}
+		for _, a := range r.Artifacts {
+			parts = append(parts, a.Parts...)
+		}
+	}
+	return parts
 }

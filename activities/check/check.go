@@ -8,7 +8,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"slices"
 
 	"longhaul/a2a"
 	"longhaul/activities"
@@ -18,7 +17,7 @@ import (
 )
 
 // Kind is the kind of tasks that the executor runs.
-const Kind = "check"
+const Kind = opt.CheckExecutor
 
 // An Input is the input of a task: a schema or a condition.
 type Input struct {
@@ -50,14 +49,14 @@ func (Executor) Execute(_ context.Context, w activities.Work, _ activities.Strea
 	if err := activities.ReadInput(w, &in); err != nil || in.Valid() != nil {
 		return activities.Rejected("bad-input", "The input of a check must have a schema or a condition."), nil
 	}
-	verdict, reason := in.judge(objectOf(w, in.Of))
+	verdict, reason := in.judge(w.Object(in.Of))
 	said := a2a.DataPart(map[string]string{"verdict": string(verdict), "reason": reason})
 	return activities.Completed(a2a.Artifact{ArtifactID: "verdict", Name: w.Name, Parts: []a2a.Part{said}}), nil
 }
 
 // judge returns the verdict on an object. One that cannot be judged is for people.
 func (in Input) judge(parts []a2a.Part) (verdict opt.Action, reason string) {
-	data, text, whole := condition.Contents(parts)
+	data, text, whole := opt.Contents(parts)
 	if !whole {
 		return opt.Ask, "The object has nothing, or parts that no condition sees."
 	}
@@ -78,21 +77,4 @@ func (in Input) judge(parts []a2a.Part) (verdict opt.Action, reason string) {
 		return opt.Accept, ""
 	}
 	return cmp.Or(in.Else, opt.Reject), cmp.Or(in.Reason, "It is not so that "+in.Holds)
-}
-
-// objectOf returns the parts of the results that a check is about.
-func objectOf(w activities.Work, of []string) (parts []a2a.Part) {
-	for _, r := range w.Results {
-		named := func(place string) bool {
-			id, _ := opt.TaskPlaced(w.PlanID, place)
-			return place == opt.AllResults || id == r.TaskID
-		}
-		if !slices.ContainsFunc(of, named) {
-			continue
-		}
-		for _, a := range r.Artifacts {
-			parts = append(parts, a.Parts...)
-		}
-	}
-	return parts
 }

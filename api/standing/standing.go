@@ -222,7 +222,7 @@ func (s Decisions) propose(ctx context.Context, c *call.Call, alike []standing.A
 		if err != nil {
 			return nil, err
 		}
-		data, _, _ := condition.Contents(r.Gate.Object)
+		data, _, _ := opt.Contents(r.Gate.Object)
 		objects = append(objects, data)
 	}
 	holds := standing.Condition(objects)

@@ -10,8 +10,6 @@ import (
 	"strings"
 
 	"cel.dev/cel-go/cel"
-
-	"longhaul/a2a"
 )
 
 // mostCost bounds the work of one condition, in steps of CEL.
@@ -63,23 +61,4 @@ func Holds(text string, data json.RawMessage, said string) (bool, error) {
 		return false, fmt.Errorf("%s could not be worked out: %w", text, err)
 	}
 	return result.Value() == true, nil
-}
-
-// Contents returns an object as JSON, nil if it is none, and as text. whole is false unless these
-// have all of it: it is one value of JSON, or texts alone.
-func Contents(parts []a2a.Part) (data json.RawMessage, text string, whole bool) {
-	if len(parts) == 1 && parts[0].Data != nil {
-		return parts[0].Data, string(parts[0].Data), true
-	}
-	var texts []string
-	for _, p := range parts {
-		if p.Text == nil {
-			return nil, "", false
-		}
-		texts = append(texts, *p.Text)
-	}
-	if text = strings.Join(texts, "\n"); json.Valid([]byte(text)) {
-		data = json.RawMessage(text)
-	}
-	return data, text, len(texts) > 0
 }

@@ -24,7 +24,7 @@ type Standing struct{ Rules Rules }
 // the people behind a decision may not decide: it is not used there.
 func (s Standing) Decide(ctx context.Context, q opt.StandingQuestion) (opt.StandingUse, error) {
 	g := &q.Gate
-	data, text, whole := Contents(g.Object)
+	data, text, whole := opt.Contents(g.Object)
 	if !whole || g.Standing == "" {
 		return opt.StandingUse{}, nil
 	}

@@ -79,9 +79,24 @@ func (p planPart) perform(a machine.Activity) (machine.Input, time.Duration) {
 	case work.Attempt <= is.Fails:
 		in.Failed = &machine.Failure{Code: "failed", Message: "The attempt fails, as it is assumed to."}
 	default:
+		is.Verdict = is.verdictOn(work)
 		in.Outcome = is.outcome(t, p.w.draw)
 	}
 	return in, takes
+}
+
+// verdictOn returns the verdict of a check: the assumed one, unless its executor cannot judge what it is about.
+func (is Work) verdictOn(work opt.Work) opt.Action {
+	var in struct {
+		Of []string `json:"of"`
+	}
+	if work.Executor != opt.CheckExecutor || json.Unmarshal(work.Input, &in) != nil {
+		return is.Verdict
+	}
+	if _, _, whole := opt.Contents(work.Object(in.Of)); !whole {
+		return opt.Ask
+	}
+	return is.Verdict
 }
 
 // outcome returns how an attempt at a task ends.

@@ -63,8 +63,11 @@ func (w *world) seats(p Person) (list []opt.Seat) {
 }
 
 // standing returns the standing decision of as many people as a gate asks; the zero value if they could not
-// have made it.
+// have made it, or if its condition does not see the object.
 func (w *world) standing(q opt.StandingQuestion) opt.StandingUse {
+	if _, _, whole := opt.Contents(q.Gate.Object); !whole {
+		return opt.StandingUse{}
+	}
 	use := opt.StandingUse{ID: "assumed", Use: 1, Action: opt.Accept, ObjectDigest: q.Gate.ObjectDigest}
 	for _, p := range w.crew(q.Gate) {
 		if q.Gate.Responders.MayStand(p.Name, p.Groups, q.Requesters...) {

@@ -54,6 +54,33 @@ func TestRun_insteadOfPeople(t *testing.T) {
 	}
 }
 
+// What no condition sees is for people, whatever is assumed of standing decisions and checks: an answer and a text are
+// not one object.
+func TestRun_mixedObject(t *testing.T) {
+	const book = `
+name: mixed
+default: true
+plans:
+  - name: Mixed
+    tasks:
+      - name: Ask
+        dependencies: []
+        human: {questions: [{question: "Which?"}]}
+      - {name: Order, executor: shell, dependencies: []}
+      - name: Approve
+        dependencies: [ORDER]
+        standing: true
+        human: {approve: 'Go on?', object: '{{results}}', only-if: object.amount > 5}
+`
+	a := rehearse.Assumptions{Tasks: map[string]rehearse.Work{"Approve": {Stands: true}}, People: crew("ann")}
+	for before, want := range map[string]string{"Order": "accept longhaul:checks", "Ask": "accept longhaul:checks", "Ask, Order": "accept ann"} {
+		r := rehearsed(t, strings.Replace(book, "ORDER", before, 1), a)
+		if g := r.Gates[len(r.Gates)-1]; string(g.Action)+" "+g.By != want {
+			t.Errorf("after %s: want %s, got\n%s", before, want, lines(r))
+		}
+	}
+}
+
 // A report without names has groups, and no people who are named in the playbook.
 func TestRun_unnamed(t *testing.T) {
 	for _, a := range []rehearse.Assumptions{{}, {People: crew("ann")}, {People: crew("head")}} {

@@ -43,7 +43,11 @@ func endsIn(e opt.Event) bool {
 func textOf(e opt.Event) string {
 	text := fmt.Sprint(e.Kind, " ", e.From, ">", e.To, " ", e.Reason, e.Step, " ", e.Round, ".", e.Attempt, " ", e.Verdict, e.Principal)
 	if g := e.Gate; g != nil {
-		text += fmt.Sprint(" gate ", g.ID, " ", g.Kind, g.Responders, " votes ", len(g.Votes))
+		id := g.ID
+		if g.Budget {
+			id = "about the budget" // its number is that of an event of its plan, whose tasks beside each other have no order
+		}
+		text += fmt.Sprint(" gate ", id, " ", g.Kind, g.Responders, " votes ", len(g.Votes))
 		if next, more := g.NextStep(); more {
 			text += fmt.Sprint(" then ", next.Kind, " in ", next.At.Time().Sub(e.At.Time()).Round(time.Hour))
 		}
