@@ -54,7 +54,7 @@ func TestRun_insteadOfPeople(t *testing.T) {
 	}
 }
 
-// What no condition sees is for people, whatever is assumed of standing decisions and checks: an answer and a text are
+// What no condition sees is for people, also if a standing decision or a check is assumed: an answer and a text are
 // not one object.
 func TestRun_mixedObject(t *testing.T) {
 	const book = `
