@@ -41,7 +41,7 @@ func main() {
 	}
 	at := newPoint(os.Getenv("CRASHABLE_POINT"))
 	build := serve.Build{Embed: temporald.Embed, Engine: at.engine, Journal: at.journal, Recorder: at.recorder}
-	var executor activities.Executor = echo.Executor{}
+	var executor activities.Executor = parkingExecutor{echo.Executor{}}
 	if url := os.Getenv("CRASHABLE_CONTROL"); url != "" {
 		executor = waitingExecutor{executor, control{url}}
 		build.Planner = func(p activities.Planner) activities.Planner { return waitingPlanner{p, control{url}} }

@@ -36,20 +36,27 @@ var Acts = map[string]func(o Operator, ctx context.Context, workflowID string) e
 // Open lists the workflows of the service that run: objectives, plans and contexts,
 // by id.
 func (o Operator) Open(ctx context.Context) (ids []string, err error) {
-	request := &workflowservice.ListWorkflowExecutionsRequest{
-		Namespace: o.Namespace, Query: "ExecutionStatus = 'Running' AND WorkflowType IN ('Objective', 'Plan', 'Context')", PageSize: 1000,
+	runs, err := o.Runs(ctx, "ExecutionStatus = 'Running' AND WorkflowType IN ('Objective', 'Plan', 'Context')")
+	for _, run := range runs {
+		ids = append(ids, run.GetWorkflowId())
 	}
+	slices.Sort(ids)
+	return ids, err
+}
+
+// Runs lists the runs of workflows that a query finds, in no order.
+func (o Operator) Runs(ctx context.Context, query string) (all []*commonpb.WorkflowExecution, err error) {
+	request := &workflowservice.ListWorkflowExecutionsRequest{Namespace: o.Namespace, Query: query, PageSize: 1000}
 	for {
 		page, err := o.Temporal.ListWorkflow(ctx, request)
 		if err != nil {
 			return nil, err
 		}
 		for _, w := range page.GetExecutions() {
-			ids = append(ids, w.GetExecution().GetWorkflowId())
+			all = append(all, w.GetExecution())
 		}
 		if request.NextPageToken = page.GetNextPageToken(); len(request.NextPageToken) == 0 {
-			slices.Sort(ids)
-			return ids, nil
+			return all, nil
 		}
 	}
 }

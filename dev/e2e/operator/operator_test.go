@@ -115,6 +115,15 @@ func (w *world) begin(n int) {
 
 // send sends the message of the n-th objective until it is accepted.
 func (w *world) send(ctx context.Context, n int) error {
+	task, err := w.c.SendUntil(ctx, message(n))
+	if err == nil {
+		w.roots = append(w.roots, task.ID)
+	}
+	return err
+}
+
+// message returns the message that begins the n-th objective.
+func message(n int) harness.Message {
 	m := harness.Message{ID: fmt.Sprint("m", n), Text: "x"}
 	switch n % 6 {
 	case 0:
@@ -134,11 +143,7 @@ func (w *world) send(ctx context.Context, n int) error {
 		}
 		m.Plan = harness.NewPlan("long", long...)
 	}
-	task, err := w.c.SendUntil(ctx, m)
-	if err == nil {
-		w.roots = append(w.roots, task.ID)
-	}
-	return err
+	return m
 }
 
 // answerGates accepts at every open gate. A refusal is no error: the gate may have been
