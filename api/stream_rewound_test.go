@@ -1,7 +1,9 @@
 package api_test
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
 	"testing"
 
 	"longhaul/a2a"
@@ -71,4 +73,50 @@ func TestSubscribe_planSetBackAfterTheEnd(t *testing.T) {
 	if states := stream.states(); states[len(states)-1] != "completed" {
 		t.Errorf("the stream shows %v", states)
 	}
+}
+
+// A reader who resumes right after a set-back gets the same updates as one who reads all from the beginning.
+func TestSubscribe_setBackForAllReaders(t *testing.T) {
+	s := newService(t)
+	url := s.listen(t)
+	s.must(t, "SendMessage", `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"slow"}],"metadata":{"opt/v1/plan":{"name":"Writing","tasks":[{"name":"a"},{"name":"b"}]}}},"configuration":{"returnImmediately":true}}`)
+	id, task := "obj-"+u("m"), "task-"+u("m")+"-1-0"
+	s.until(t, func() bool {
+		return s.must(t, "GetTask", `{"id":"`+task+`"}`).at("status", "state").String() == "TASK_STATE_WORKING"
+	})
+	o := *s.world.Objective(id)
+	back := opt.Event{N: 1, Kind: opt.SourceRewound, At: o.UpdatedAt, Epoch: 2, Objective: &o, Head: o.Head(), Text: o.Text()}
+	test.OK(t, s.journal.Record(t.Context(), opt.Batch{ObjectiveID: id, Source: id + "@2", Events: []opt.Event{back}}))
+	events, err := s.journal.Events(t.Context(), id, 0, 0)
+	test.OK(t, err)
+	last := events[len(events)-1].Seq
+	resumed := open(t, url, "1.0", "SubscribeToTask", fmt.Sprintf(`{"id":%q,"metadata":{"longhaul/v1/after":%d}}`, id, last))
+
+	p := *o.Plans[0]
+	plan := s.world.Objective(id).Plans[0]
+	p.Tasks = slices.Clone(plan.Tasks)
+	done := *p.Tasks[0]
+	done.State = opt.TaskCompleted
+	p.Tasks[0] = &done
+	moved := opt.Event{N: 1, Kind: opt.SourceRewound, At: o.UpdatedAt, Epoch: 2, PlanID: p.ID, Plan: &p, PlanHead: p.Head()}
+	test.OK(t, s.journal.Record(t.Context(), opt.Batch{ObjectiveID: id, Source: p.ID + "@2", Events: []opt.Event{moved}}))
+	ended := opt.Event{N: 2, Kind: opt.TaskMoved, At: o.UpdatedAt, TaskID: id, From: string(opt.TaskWorking), To: string(opt.TaskFailed)}
+	test.OK(t, s.journal.Record(t.Context(), opt.Batch{ObjectiveID: id, Source: id + "@2", Events: []opt.Event{ended}}))
+	read := func(r *reader) (all []string) {
+		for {
+			e := r.event()
+			if n, _ := strconv.ParseInt(e.id, 10, 64); n > last {
+				all = append(all, e.id+" "+e.data.String())
+			}
+			if e.data.at("result", "statusUpdate", "status", "state").String() == "TASK_STATE_FAILED" {
+				return all
+			}
+		}
+	}
+	got := read(resumed)
+	whole := read(open(t, url, "1.0", "SubscribeToTask", `{"id":"`+id+`","metadata":{"longhaul/v1/after":0}}`))
+	if len(got) < 2 {
+		t.Errorf("the plan's progress is not shown: %q", got)
+	}
+	test.Equal(t, "the resumed stream and the whole one", whole, got)
 }

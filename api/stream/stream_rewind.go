@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"longhaul/a2a"
 	"longhaul/opt"
 	"longhaul/opt/shown"
 )
@@ -9,10 +10,12 @@ import (
 func (h *hierarchy) rewind(s *Stream, e opt.Event) {
 	plans := []*opt.Plan{e.Plan}
 	if o := e.Objective; o != nil {
-		h.begin(o.Attempt, e.At)
+		if h.attempt != max(o.Attempt, 1) {
+			h.begin(o.Attempt, e.At)
+		}
 		h.status, h.revision, h.paused = string(o.Status), o.Revision, o.Paused
 		if out, ok := s.rewound(e); ok {
-			h.moveRoot(out.Status, e.Gate)
+			h.rewindRoot(s, out.Status, e)
 		}
 		plans = o.Plans
 		var kept planStates
@@ -34,4 +37,20 @@ func (h *hierarchy) rewind(s *Stream, e opt.Event) {
 		}
 	}
 	h.progress = shown.ProgressOf(h.work)
+}
+
+// rewindRoot sets the root task back. What the update says of that is not in the status that the journal keeps
+// of the task: a task whose state is the same keeps what it says, too.
+func (h *hierarchy) rewindRoot(s *Stream, u *a2a.StatusUpdate, e opt.Event) {
+	switch {
+	case e.Gate != nil:
+	case u.Status.State == h.root.State && h.asks == "":
+		u.Status.Message = h.root.Message
+	default:
+		u.Status.Message = nil
+		if failure := e.Head.Failure; failure != "" && u.Status.State.Terminal() {
+			u.Status.Message = a2a.AgentMessage(s.contextID, s.taskID, ":status", failure)
+		}
+	}
+	h.moveRoot(u, e.Gate)
 }

@@ -77,6 +77,25 @@ func TestCompare(t *testing.T) {
 	})
 }
 
+// What a workflow was about to record when it was reset is not missing, and is not restored.
+func TestCompare_reset(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		s := begin(t, open(), newObjective())
+		s.record(planAdded(s.objective, 0, 1))
+		late := s.batch(s.rootMoved(opt.TaskWorking))
+		o := s.objective
+		o.Root = opt.TaskSubmitted
+		back := s.as(s.objective.ID+"@2", s.j)
+		back.record(opt.Event{Kind: opt.SourceRewound, Epoch: 2, Objective: &o, Head: o.Head(), Text: o.Text()})
+		got := test.Value(s.j.Maintenance.Compare(t.Context(), late))(t)
+		got.Last = nil
+		test.Equal(t, "the difference", journal.Difference{Known: []string{s.objective.ID}}, got)
+		added, err := s.j.Maintenance.Restore(t.Context(), 0, late)
+		test.OK(t, err)
+		test.Is(t, "restored events", 0, added)
+	})
+}
+
 // At rest the caches of connections are empty, and are filled again by later reads.
 func TestRest(t *testing.T) {
 	j, err := journal.Open(t.Context(), configAt(filepath.Join(t.TempDir(), "journal.db")))

@@ -73,10 +73,17 @@ func WasRewound(epochs db.Content) (bool, error) {
 	return false, err
 }
 
-// checkEpoch refuses event n of a source in an epoch before the latest one, or in one that is shut.
-func checkEpoch(r *rows, source string, n int64) {
+// isShut reports whether the journal takes nothing more from a source in its epoch: a later one has begun, or its
+// workflow is gone.
+func isShut(r *rows, source string) bool {
 	name, epoch := opt.SplitEpoch(source)
-	if latest := epochOf(r, name); epoch < latest || epoch == latest && r.o.epochs[name] < 0 {
+	latest := epochOf(r, name)
+	return epoch < latest || epoch == latest && r.o.epochs[name] < 0
+}
+
+// checkEpoch refuses event n of a source in an epoch that is shut.
+func checkEpoch(r *rows, source string, n int64) {
+	if isShut(r, source) {
 		r.Fail(fmt.Errorf("%w: %w", ErrContradiction, rewound(r, source, n)))
 	}
 }

@@ -34,10 +34,17 @@ func (r *Recording) Restore(c *db.Conn, after int64) (added int, err error) {
 	return added, r.Err
 }
 
-// restoreBatch applies the events of b that are new, and returns how many readers see.
+// restoreBatch applies the events of b that are new, and returns how many readers see. Those that were about to be
+// recorded when their workflow was reset or terminated are left out, as the journal would have refused them.
 func (r *Recording) restoreBatch(b batch, after int64) (added int, err error) {
 	latest := r.latestNumbers(b.source)
 	before, existed := r.o.seq, r.o.exists
+	if existed && isShut(r.rows, b.source) {
+		b.entries = slices.DeleteFunc(slices.Clone(b.entries), func(e *entry) bool { return e.N > latest.last() })
+		if len(b.entries) == 0 {
+			return 0, nil
+		}
+	}
 	if existed && b.entries[len(b.entries)-1].N > latest.last() {
 		r.o.seq = max(before, after)
 	}
@@ -55,7 +62,7 @@ func (r *Recording) restoreBatch(b batch, after int64) (added int, err error) {
 	return added, nil
 }
 
-// A Difference says what the journal does not have of some batches.
+// A Difference says what the journal does not have of some batches, and would take.
 type Difference struct {
 	Missing int      // events
 	Changed []string // events that it has with other content, with their sources
@@ -70,6 +77,7 @@ func (r *Recording) Compare(c *db.Conn) (d Difference, err error) {
 	if d.Last, err = LastNumbers(c, r.objectiveID); err != nil {
 		return d, err
 	}
+	r.begin(c)
 	has := map[string]map[int64]string{} // digests
 	for _, b := range r.batches {
 		if has[b.source] == nil {
@@ -80,17 +88,19 @@ func (r *Recording) Compare(c *db.Conn) (d Difference, err error) {
 				d.Known = append(d.Known, b.source)
 			}
 		}
-		d.compare(b, has[b.source])
+		d.compare(b, has[b.source], isShut(r.rows, b.source))
 	}
-	return d, nil
+	return d, r.Err
 }
 
-// compare compares one batch with the digests that the journal has of its source, and
+// compare compares one batch with the digests that the journal has of its source, which may be shut, and
 // adds to these what the batch brings.
-func (d *Difference) compare(b batch, has map[int64]string) {
+func (d *Difference) compare(b batch, has map[int64]string, shut bool) {
 	for _, e := range b.entries {
 		digest, found := has[e.N]
 		switch {
+		case !found && shut:
+			continue
 		case !found:
 			d.Missing++
 			if _, before := has[e.N-1]; !before && e.N > 1 && e.Kind != opt.SourceRewound && !slices.Contains(d.Gaps, b.source) {
