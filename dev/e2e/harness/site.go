@@ -104,14 +104,20 @@ func (s *Site) Hide(texts ...string) {
 // prints. The test ends if the command fails.
 func (s *Site) Run(args ...string) string {
 	s.t.Helper()
-	var complaints bytes.Buffer
-	cmd := exec.CommandContext(s.t.Context(), s.binary, args...)
-	cmd.Env, cmd.Stderr = slices.Concat(environment(), s.Env), &complaints
-	out, err := cmd.Output()
+	out, complaints, err := s.Try(args...)
 	if err != nil {
-		s.t.Fatalf("%s: %v\n%s%s", strings.Join(args, " "), err, out, &complaints)
+		s.t.Fatalf("%s: %v\n%s%s", strings.Join(args, " "), err, out, complaints)
 	}
-	return string(out)
+	return out
+}
+
+// Try is Run for a command that may fail, and also returns its complaints.
+func (s *Site) Try(args ...string) (out, complaints string, err error) {
+	var text bytes.Buffer
+	cmd := exec.CommandContext(s.t.Context(), s.binary, args...)
+	cmd.Env, cmd.Stderr = slices.Concat(environment(), s.Env), &text
+	printed, err := cmd.Output()
+	return string(printed), text.String(), err
 }
 
 // Key makes an API key with flags of "keys create".
