@@ -94,6 +94,10 @@ func TestTask_progress(t *testing.T) {
 			if v.State == opt.TaskWorking && (root.Said != want || root.Percent != percent) {
 				t.Errorf("the root task shows %+v, want %q, %d %%", root, want, percent)
 			}
+			task := test.Value(s.j.Objective(t.Context(), s.objective.Tenant, s.objective.ID))(t).Plans[0].Tasks[0]
+			if v.State == opt.TaskWorking && (task.Said != want || task.Percent != percent) {
+				t.Errorf("the objective shows %q, %d %%, want %q, %d %%", task.Said, task.Percent, want, percent)
+			}
 		}
 		working := s.moved(0, 0, opt.TaskWorking)
 		working.Round, working.Attempt = 1, 1

@@ -18,7 +18,7 @@ var notCompared = cmp.Options{
 	cmpopts.IgnoreFields(opt.Kept{}, "Recorded", "Epochs"),
 	cmpopts.IgnoreFields(opt.Objective{}, "Planning", "Cause", "UpdatedAt", "RootGate", "Rewound", "Used"),
 	cmpopts.IgnoreFields(opt.Plan{}, "Report", "Kept", "ObjectivePaused", "UpdatedAt", "Used"),
-	cmpopts.IgnoreFields(opt.Task{}, "Gates", "Replies", "ByHand", "Failure", "Used"),
+	cmpopts.IgnoreFields(opt.Task{}, "Gates", "Replies", "ByHand", "Failure", "Used", "Said", "Percent"),
 	cmpopts.EquateEmpty(),
 }
 

@@ -100,8 +100,11 @@ func scanTask(row db.Scanner) (t *opt.Task, budgets opt.Budgets, at int64, err e
 	}
 	t.Name, t.Link, t.Follow, t.State, t.Reason = now.Name, now.Link, now.Follow, now.State, now.Reason
 	t.ByHand = now.Reason == opt.ByHand
-	if t.State == opt.TaskFailed || t.State == opt.TaskRejected {
+	switch t.State {
+	case opt.TaskFailed, opt.TaskRejected:
 		t.Failure = status.Text()
+	case opt.TaskWorking: // as a stream has it that begins with the first event
+		t.Said, t.Percent = status.Text(), opt.PercentIn(&status)
 	}
 	return t, budgets, at, nil
 }
