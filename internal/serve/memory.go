@@ -31,7 +31,7 @@ const (
 const (
 	restEvery = 10 * time.Second
 	restBelow = 8 << 20  // bytes that a process at rest allocates in this time
-	restAfter = 32 << 20 // bytes that it has to allocate before it gives back again
+	restAfter = 16 << 20 // bytes that it has to allocate before it collects again
 )
 
 // giveBack gives memory that is not used, and that of caches, back to the system while the process is at rest,
@@ -46,31 +46,37 @@ func giveBack(ctx context.Context, h *host) {
 		case <-ctx.Done():
 			return
 		case <-every.C:
-			if metrics.Read(sample); !r.begins(sample[0].Value.Uint64()) {
-				continue
+			metrics.Read(sample)
+			calm, garbage := r.look(sample[0].Value.Uint64())
+			if calm {
+				h.emptyCaches(ctx) // they are not in Go's memory, and may be full with nothing allocated
 			}
-			for _, empty := range h.caches {
-				if err := empty(ctx); err != nil {
-					h.log.Info("A cache keeps its memory", zap.Error(err))
-				}
+			if garbage {
+				debug.FreeOSMemory()
 			}
-			debug.FreeOSMemory()
 		}
 	}
 }
 
-// A rest is what a process has allocated, in all its time: at the last look, and when it last gave back.
-type rest struct{ seen, given uint64 }
-
-// begins reports whether a process that has now allocated so much is at rest, and has memory to give back.
-func (r *rest) begins(allocated uint64) bool {
-	calm := allocated-r.seen < restBelow
-	r.seen = allocated
-	if !calm || allocated-r.given < restAfter {
-		return false
+func (h *host) emptyCaches(ctx context.Context) {
+	for _, empty := range h.caches {
+		if err := empty(ctx); err != nil {
+			h.log.Info("A cache keeps its memory", zap.Error(err))
+		}
 	}
-	r.given = allocated
-	return true
+}
+
+// A rest is what a process has allocated, in all its time: at the last look, and when it last collected.
+type rest struct{ seen, collected uint64 }
+
+// look reports whether a process that has now allocated so much is at rest, and whether it has garbage to collect then.
+func (r *rest) look(allocated uint64) (calm, garbage bool) {
+	calm = allocated-r.seen < restBelow
+	r.seen = allocated
+	if garbage = calm && allocated-r.collected >= restAfter; garbage {
+		r.collected = allocated
+	}
+	return calm, garbage
 }
 
 // workflowMemory returns the memory for workflows, in bytes. limit is what the process may use.

@@ -59,15 +59,20 @@ func TestWorkerSettings_workflowMemory(t *testing.T) {
 	}
 }
 
-// A process gives memory back once after each busy time, and now and then while it allocates a little.
+// A process collects once after each busy time, and now and then while it allocates a little.
 func TestRest(t *testing.T) {
 	const mib = 1 << 20
 	var r rest
-	var at []int
+	var at, busy []int
 	for i, allocated := range []uint64{60, 64, 64, 65, 90, 95, 96, 103, 110, 117, 124, 131, 200, 300, 301} {
-		if r.begins(allocated * mib) {
+		calm, garbage := r.look(allocated * mib)
+		if garbage {
 			at = append(at, i)
 		}
+		if !calm {
+			busy = append(busy, i)
+		}
 	}
-	test.Equal(t, "gives back", []int{1, 6, 11, 14}, at)
+	test.Equal(t, "collects", []int{1, 5, 9, 14}, at)
+	test.Equal(t, "is at work", []int{0, 4, 12, 13}, busy)
 }
