@@ -258,7 +258,7 @@ var owners = map[string][]string{
 
 	"database/sql":       {"internal/journal/db", "internal/journal", "dev/temporald", "dev/e2e", "dev/e2e/*", "dev/cmd/bench"}, // the server keeps its own database; tests read its remains after a crash
 	"modernc.org/sqlite": {"internal/journal/db", "internal/journal", "dev/temporald", "dev/e2e", "dev/e2e/*", "dev/cmd/bench"},
-	"github.com/jackc/pgx": {"internal/journal/db", "internal/pgserver", "dev/e2e/crash", "dev/cmd/bench",
+	"github.com/jackc/pgx": {"internal/journal/db", "internal/pgserver", "dev/e2e/crash", "dev/e2e/operator", "dev/cmd/bench",
 		"internal/lease"}, // whose lock needs a connection that does nothing else
 	"github.com/pressly/goose": {"internal/journal"},
 	// Alone: a configuration library beside it would be a second list of the settings.

@@ -19,7 +19,7 @@ import (
 	"longhaul/opt"
 )
 
-// settle helps all work to its end, and checks what has become of it.
+// settle helps all work to its end, and checks the results.
 func (m *mix) settle() {
 	m.Helper()
 	tasks := 0
@@ -61,8 +61,8 @@ func (m *mix) settle() {
 	m.Logf("%d objectives, %d attempts at them, %d answers", tasks, len(m.roots), len(m.acked))
 }
 
-// verify compares the journal with Temporal. An objective that no client was told of may be missing: an operator has
-// terminated it before it could record its beginning.
+// verify compares the journal with Temporal. An objective whose message was not acknowledged may be missing: an
+// operator has terminated it before it could record its beginning.
 func (m *mix) verify() {
 	m.Helper()
 	var found struct {
@@ -122,7 +122,7 @@ func (m *mix) help(o harness.Objective) error {
 	}
 }
 
-// checkReaders checks that all who have followed a task have seen what there was, in its order.
+// checkReaders checks that all readers of a task have seen the same events, in their order.
 func (m *mix) checkReaders() {
 	m.Helper()
 	for _, f := range m.readers {
@@ -137,7 +137,7 @@ func (m *mix) checkReaders() {
 			whole, got = harness.After(whole, got[0].ID), got[1:]
 		}
 		if diff := cmp.Diff(whole[:min(len(whole), len(got))], got); diff != "" {
-			m.Errorf("%s: the stream is not what was followed (-stream +followed):\n%s\n%s", f.TaskID, diff, m.events(rootOf(f.TaskID)))
+			m.Errorf("%s: the stream differs from the events of its reader (-stream +reader):\n%s\n%s", f.TaskID, diff, m.events(rootOf(f.TaskID)))
 		}
 	}
 }

@@ -136,7 +136,7 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// meddle does something that nobody expects, and says what.
+// meddle does an act of the operator or of the machine, and says which.
 func (m *mix) meddle() string {
 	m.supervise()
 	if m.rand.IntN(3) == 0 {
