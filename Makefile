@@ -83,6 +83,7 @@ proof-faults:
 	mkdir -p $(PROOF)/faults
 	$(dev) test ./e2e/crash -run TestFaults -count=1 -v -parallel 2 -timeout 3h -args -faults $(PROOF)/faults -faults-for 8s -sums $(PROOF)/sums
 	$(dev) test ./e2e/operator -run Faults -count=1 -v -timeout 1h -args -objectives 300 -acts 900
+	$(dev) test ./e2e/operator -run 'TestMix$$' -count=1 -v -timeout 0 -args -mix $(PROOFTIME)
 
 # Machines lose their power, and disks fail.
 proof-power:

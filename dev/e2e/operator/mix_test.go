@@ -19,7 +19,7 @@ import (
 
 var (
 	mixFor   = flag.Duration("mix", 0, "how long installations are mixed up, one after another, each with the next seed; 0 is one of each kind")
-	mixActs  = flag.Int("mix-acts", 25, "of the operator and of the machine, in each installation")
+	mixActs  = flag.Int("mix-acts", 20, "of the operator and of the machine, in each installation")
 	mixKinds = flag.String("mix-kinds", "", "the kinds of TestMix to take, separated by commas; all without it")
 )
 
