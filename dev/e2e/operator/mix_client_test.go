@@ -43,18 +43,21 @@ func (c *mixClient) work(ctx context.Context) {
 // message returns the message that begins the n-th objective of all clients.
 func (c *mixClient) message(n int) harness.Message {
 	m := message(n)
+	if n%5 == 1 {
+		m.ContextID = "shared"
+	}
 	switch n % 11 {
 	case 6:
 		m.Plan = harness.NewPlan("retries", "fail 1; say at last", "work 50ms", "fail")
 	case 7:
 		m.Plan = harness.NewPlan("legs", "legs 3; say third", "legs 2; approve Go on?; say after")
 	case 8:
-		m.ContextID, m.Plan = "second", harness.NewPlan("queued", "approve Turn?; work 200ms", "work 300ms", "approve Next?; work 100ms", "work 200ms")
+		m.ContextID, m.Plan = "second", harness.NewPlan("queued", "work 1s", "approve Turn?; work 1s", "work 500ms")
 	case 9:
 		m.Text = "await replan"
 		m.Plan = harness.NewPlan("old", "work 300ms", "approve Old?; work 100ms", "work 200ms")
 	case 10:
-		m.ContextID, m.Plan = "second", harness.NewPlan("queued", "work 400ms", "fail 1; work 100ms", "fail")
+		m.ContextID, m.Plan = "second", harness.NewPlan("queued", "work 2s", "fail 1; work 500ms", "fail")
 	}
 	return m
 }

@@ -139,6 +139,9 @@ func pause(ctx context.Context, d time.Duration) {
 // meddle does an act of the operator or of the machine, and says which.
 func (m *mix) meddle() string {
 	m.supervise()
+	if m.rand.IntN(4) > 0 { // else this comes while they start
+		m.ready()
+	}
 	if m.rand.IntN(3) == 0 {
 		return m.faults[m.rand.IntN(len(m.faults))]()
 	}
