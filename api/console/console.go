@@ -110,14 +110,12 @@ func (k *Console) Rewrite(r *http.Request, path string) (*http.Request, error) {
 // requests of this origin only, and no inline script or style.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
-// A route is one line of the table of pages.
 type route struct {
 	pattern   string                     // of http.ServeMux, whose path is below Path
 	operation string                     // of the service, whose scope the caller needs; "" for what everyone may see
 	show      func(*visit) (view, error) // a view with a Problem is also shown beside an error
 }
 
-// table lists all pages and forms.
 var table = []route{
 	{"GET /{$}", "GetOverview", showOverview},
 	{"GET /inbox", "ListInterrupts", showInbox},
@@ -176,29 +174,25 @@ func (k *Console) routes() {
 	k.mux.HandleFunc("GET "+assetPath+"{name}", k.assets.serve)
 }
 
-// page returns the handler of a line of the table.
 func (k *Console) page(to route) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		v := k.visit(w, r)
 		var out view
 		show := func() (err error) {
-			out, err = to.show(v)
+			if err = v.readForm(); err == nil {
+				out, err = to.show(v)
+			}
 			return err
 		}
 		var fault *call.Fault
 		if to.operation == "" {
-			fault = k.cfg.Service.Guard(v.call, func() error {
-				if err := v.readForm(); err != nil {
-					return err
-				}
-				return show()
-			})
+			fault = k.cfg.Service.Guard(v.call, show)
 		} else {
 			fault = k.cfg.Service.Serve(v.call, call.Steps{
 				Authenticate: v.authenticate,
 				Read: func() (call.Right, error) {
 					v.call.Method = to.operation
-					return operation.Right(to.operation), v.readForm()
+					return operation.Right(to.operation), nil
 				},
 				Handle: show,
 			})

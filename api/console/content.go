@@ -8,19 +8,24 @@ import (
 	"fmt"
 	"html/template"
 	"maps"
+	"mime"
+	"net/http"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
-	"github.com/yuin/goldmark/parser"
-	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/util"
 
 	"longhaul/a2a"
+	"longhaul/api/read"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // A markdown writes Markdown of others as HTML that is inert: no HTML of its own, no
@@ -30,11 +35,10 @@ type markdown struct{ engine goldmark.Markdown }
 func newMarkdown() markdown {
 	return markdown{goldmark.New(
 		goldmark.WithExtensions(extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignNone)), extension.Strikethrough),
-		goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(inert{}, 1000))), // after all others
+		goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(inert{}, 1))), // before all others
 	)}
 }
 
-// html returns source as HTML.
 func (m markdown) html(source string) (template.HTML, error) {
 	var b bytes.Buffer
 	if err := m.engine.Convert([]byte(a2a.Visible(source)), &b); err != nil {
@@ -43,58 +47,65 @@ func (m markdown) html(source string) (template.HTML, error) {
 	return template.HTML(a2a.Visible(b.String())), nil // inert leaves nothing that does more than show text
 }
 
-// inert replaces what would do more than show text.
+// inert writes what would do more than show text.
 type inert struct{}
+
+// RegisterFuncs implements [renderer.NodeRenderer].
+func (inert) RegisterFuncs(to renderer.NodeRendererFuncRegisterer) {
+	for _, kind := range []ast.NodeKind{ast.KindHeading, ast.KindLink, ast.KindImage, ast.KindAutoLink, ast.KindRawHTML, ast.KindHTMLBlock} {
+		to.Register(kind, func(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+			html := endHTML(source, n)
+			if entering {
+				html = beginHTML(source, n)
+			}
+			_, err := w.WriteString(html)
+			return ast.WalkContinue, err
+		})
+	}
+}
 
 // headingOffset is how many levels of headings a page has above the headings of a text.
 const headingOffset = 2
 
-// Transform implements [parser.ASTTransformer].
-func (inert) Transform(document *ast.Document, from text.Reader, _ parser.Context) {
-	var all []ast.Node
-	_ = ast.Walk(document, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // which returns no error
-		if entering {
-			all = append(all, n)
+// beginHTML returns the HTML before the children of a node, and endHTML the HTML behind them.
+func beginHTML(source []byte, n ast.Node) string {
+	switch n := n.(type) {
+	case *ast.Heading:
+		return fmt.Sprintf("<h%d>", min(6, n.Level+headingOffset))
+	case *ast.Link:
+		return linkHTML(addressIn(n.Destination), "")
+	case *ast.Image: // loading it would show its server who looks at it
+		address := addressIn(n.Destination)
+		return linkHTML(address, "Image: "+when(!n.HasChildren(), address))
+	case *ast.AutoLink:
+		return linkHTML(string(n.URL(source)), string(n.Label(source)))
+	case *ast.RawHTML:
+		return escaped(string(n.Segments.Value(source)))
+	case *ast.HTMLBlock:
+		text := string(n.Lines().Value(source))
+		if n.HasClosure() {
+			text += string(n.ClosureLine.Value(source))
 		}
-		return ast.WalkContinue, nil
-	})
-	for _, n := range all {
-		switch n := n.(type) {
-		case *ast.Heading:
-			n.Level = min(6, n.Level+headingOffset)
-		case *ast.Link:
-			n.Title = nil
-			setLink(n, addressIn(n.Destination))
-		case *ast.AutoLink:
-			if address := string(n.URL(from.Source())); webLink(address) == "" {
-				replace(n, literal(string(n.Label(from.Source()))))
-			} else {
-				setLink(n, address)
-			}
-		case *ast.Image:
-			setLink(imageLink(n), addressIn(n.Destination))
-		case *ast.RawHTML:
-			replace(n, literal(string(n.Segments.Value(from.Source()))))
-		case *ast.HTMLBlock:
-			code := ast.NewCodeBlock()
-			lines := *n.Lines()
-			if n.HasClosure() {
-				lines.Append(n.ClosureLine)
-			}
-			code.SetLines(&lines)
-			replace(n, code)
-		}
+		return "<pre><code>" + escaped(text) + "</code></pre>\n"
 	}
+	return ""
 }
 
-func replace(n, by ast.Node) { n.Parent().ReplaceChild(n.Parent(), n, by) }
-
-// literal returns a text that is written as it is.
-func literal(s string) ast.Node {
-	n := ast.NewString([]byte(s))
-	n.SetRaw(true)
-	return n
+func endHTML(source []byte, n ast.Node) string {
+	switch n := n.(type) {
+	case *ast.Heading:
+		return fmt.Sprintf("</h%d>\n", min(6, n.Level+headingOffset))
+	case *ast.Link:
+		return endLinkHTML(addressIn(n.Destination))
+	case *ast.Image:
+		return endLinkHTML(addressIn(n.Destination))
+	case *ast.AutoLink: // its label is its address
+		return when(webLink(string(n.URL(source))) != "", "</a>")
+	}
+	return ""
 }
+
+func escaped(text string) string { return string(util.EscapeHTML([]byte(text))) }
 
 // addressIn returns the address in the destination of a link or an image, with the
 // escapes and the character references of Markdown resolved.
@@ -102,31 +113,15 @@ func addressIn(destination []byte) string {
 	return string(util.ResolveEntityNames(util.ResolveNumericReferences(util.UnescapePunctuations(destination))))
 }
 
-// setLink keeps a link to another site. Any other becomes its text and its address.
-func setLink(n ast.Node, address string) {
-	if webLink(address) != "" {
-		n.SetAttributeString("rel", []byte("noreferrer noopener"))
-		return
-	}
-	for n.HasChildren() {
-		n.Parent().InsertBefore(n.Parent(), n, n.FirstChild())
-	}
-	replace(n, literal(" ("+address+")"))
+// linkHTML returns the beginning of a link to another site, with a text, and endLinkHTML its end. Any other link becomes
+// its text and its address.
+func linkHTML(address, text string) string {
+	to := webLink(address)
+	return when(to != "", `<a href="`+escaped(to)+`" rel="noreferrer noopener">`) + escaped(text)
 }
 
-// imageLink puts a link to an image in its place, since loading it would show its server who looks at it.
-func imageLink(image *ast.Image) *ast.Link {
-	link := ast.NewLink()
-	link.Destination = image.Destination
-	link.AppendChild(link, literal("Image: "))
-	if !image.HasChildren() {
-		link.AppendChild(link, literal(addressIn(image.Destination)))
-	}
-	for image.HasChildren() {
-		link.AppendChild(link, image.FirstChild())
-	}
-	replace(image, link)
-	return link
+func endLinkHTML(address string) string {
+	return cmp.Or(when(webLink(address) != "", "</a>"), escaped(" ("+address+")"))
 }
 
 // Limits of contents that have a form of their own. Larger ones are shown as text.
@@ -145,8 +140,7 @@ type node struct {
 	Open      bool // the members of Of
 }
 
-// nodeOf returns a JSON object or list with its members in their order, nil for other data and
-// for too much of it.
+// nodeOf returns a JSON object or list with its members in their order, nil for other data and for too much of it.
 func nodeOf(data json.RawMessage) *node {
 	if len(data) == 0 || data[0] != '{' && data[0] != '[' {
 		return nil
@@ -159,7 +153,6 @@ func nodeOf(data json.RawMessage) *node {
 	return nil
 }
 
-// A nodeReader reads at most so many nodes.
 type nodeReader struct {
 	*json.Decoder
 	left int
@@ -208,10 +201,9 @@ func tableOf(source string) [][]string {
 	return rows
 }
 
-// deciding are the names of members of JSON by which people decide.
-var deciding = []string{"amount", "total", "sum", "price", "cost", "currency", "risk", "severity", "priority"}
+// deciding are in the names of members of JSON by which people decide, and the last in all names.
+var deciding = []string{"amount", "total", "sum", "price", "cost", "currency", "risk", "severity", "priority", ""}
 
-// gistWidth is the width of what a list shows of an object.
 const gistWidth = 150
 
 // gistOf returns what the object of a gate is about, in a line: the first lines of a text, or
@@ -250,11 +242,7 @@ func membersText(data json.RawMessage) string {
 		return ""
 	}
 	rank := func(name string) int {
-		at := slices.IndexFunc(deciding, func(word string) bool { return strings.Contains(strings.ToLower(name), word) })
-		if at < 0 {
-			return len(deciding)
-		}
-		return at
+		return slices.IndexFunc(deciding, func(word string) bool { return strings.Contains(strings.ToLower(name), word) })
 	}
 	var list []string
 	for _, name := range slices.SortedFunc(maps.Keys(members), func(a, b string) int {
@@ -268,4 +256,304 @@ func membersText(data json.RawMessage) string {
 		}
 	}
 	return strings.Join(list, " · ")
+}
+
+// A measure is how much a page shows: bytes of one part, of all parts, and parts. The content
+// that was shown is taken off it.
+type measure struct{ one, bytes, left int }
+
+// The measures of the object of a gate, at first and if the reader asks for all, and of all
+// results and messages of a page.
+var (
+	usualMeasure  = measure{16 << 10, 64 << 10, 100}
+	wholeMeasure  = measure{200 << 10, 200 << 10, 100}
+	recordMeasure = measure{mostShown, 64 << 10, 50}
+)
+
+const (
+	mostShown   = 4 << 10 // bytes of one text beside a picture
+	mostLetters = 120     // of a name
+)
+
+// An object is a part of the object of a gate, or of a result, for the template "object".
+// One of Text, HTML, Tree, Table, Image and Link is set, or none for a file that can only be stored.
+type object struct {
+	ID    string // of its element
+	Name  string
+	About string // its type and size
+	Text  string
+	HTML  template.HTML // of Markdown
+	Tree  *node
+	Table [][]string
+	Image string      // path of the image
+	Link  string      // to another site
+	File  string      // path for storing it, "" for none
+	Cut   bool        // Text or HTML is only the beginning
+	Whole string      // path of the page with all of it, "" for none
+	As    string      // how it is shown
+	Other string      // path of the page with the source, or with a text as Markdown
+	Diff  *comparison // with the object that was sent back, nil if there was none
+}
+
+type viewer struct {
+	markdown
+	measure
+	as     string                 // how texts are shown: asMarkdown, asText, or "" for what their types say
+	whole  string                 // path of the page with all of the parts, "" on that page
+	asPath func(as string) string // of the page that shows texts in another way; nil for none
+}
+
+type parts struct {
+	List []object
+	More int // how many are not shown
+}
+
+// parts returns parts as a page shows them. The ids of their elements begin with one, and file returns the path for
+// storing the n-th part; nil for what cannot be stored.
+func (v *viewer) parts(id string, all []a2a.Part, file func(int) string) (out parts) {
+	for i, p := range all {
+		if v.left--; v.left < 0 {
+			out.More = len(all) - i
+			break
+		}
+		o := object{ID: id + strconv.Itoa(i), Name: shorten(a2a.Visible(p.Filename), mostLetters), About: shorten(a2a.Visible(mediaType(p)), 40)}
+		if file != nil {
+			o.File = file(i)
+		}
+		v.add(&o, p, min(v.one, v.bytes))
+		out.List = append(out.List, o)
+	}
+	return out
+}
+
+// add adds at most some bytes of a part to its object. Large contents, to which a part refers, are not read.
+func (v *viewer) add(o *object, p a2a.Part, most int) {
+	text, isText := p.Content()
+	if !isText {
+		kind, size := http.DetectContentType(p.Raw), len(p.Raw)
+		if p.Ref != nil {
+			kind, size = map[string]string{"raw": mediaType(p)}[p.Ref.Member], p.Ref.Size
+		}
+		o.About = join(o.About, sizeText(size))
+		if slices.Contains(images, kind) {
+			o.Image = o.File
+		}
+		return
+	}
+	if p.URL != nil {
+		if o.Link = webLink(text); o.Link != "" {
+			o.Text, o.File = shorten(a2a.Visible(text), 200), ""
+			return
+		}
+	}
+	whole := len(text)
+	if text, o.Cut = cutText(text, most); o.Cut {
+		o.About = join(o.About, "the first "+sizeText(len(text))+" of "+sizeText(whole)+" are shown")
+		o.Whole = v.whole
+	} else {
+		o.About = "" // it is all there
+	}
+	v.show(o, p, text)
+}
+
+// How parts with text are shown.
+const (
+	asText     = "text"
+	asMarkdown = "markdown"
+	asTree     = "json"
+	asTable    = "table"
+)
+
+// show adds a text to the object of its part, as its type or the reader wants it if that is possible.
+func (v *viewer) show(o *object, p a2a.Part, text string) {
+	o.As = v.kind(p)
+	other := asText
+	if !v.render(o, p, text) {
+		o.Text, other = a2a.Visible(text), when(p.Text != nil && o.As == asText, asMarkdown)
+	}
+	v.bytes = max(0, v.bytes-max(len(text), len(o.HTML)))
+	if v.asPath != nil && other != "" {
+		o.Other = v.asPath(other)
+	}
+}
+
+// render adds a text that has a form of its own, and reports whether it has.
+func (v *viewer) render(o *object, p a2a.Part, text string) bool {
+	switch {
+	case o.As == asMarkdown:
+		if html, err := v.html(text); err == nil && len(html) <= 4*usualMeasure.one {
+			o.HTML = html
+		}
+	case o.Cut:
+	case o.As == asTree:
+		o.Tree = nodeOf(p.Data)
+	case o.As == asTable:
+		o.Table = tableOf(text)
+	}
+	return o.Tree != nil || o.Table != nil || o.HTML != ""
+}
+
+func (v *viewer) kind(p a2a.Part) string {
+	extension := strings.ToLower(path.Ext(p.Filename))
+	switch kind := mediaType(p); {
+	case v.as == asText, p.URL != nil:
+		return asText
+	case p.Data != nil:
+		return asTree
+	case kind == "text/csv", kind == "" && extension == ".csv":
+		return asTable
+	case v.as == asMarkdown, kind == "text/markdown", kind == "" && (extension == ".md" || extension == ".markdown"):
+		return asMarkdown
+	}
+	return asText
+}
+
+// join joins two parts of a text. The first may be empty.
+func join(a, b string) string { return strings.TrimPrefix(a+", "+b, ", ") }
+
+func mediaType(p a2a.Part) string {
+	kind, _, _ := mime.ParseMediaType(p.MediaType)
+	return kind
+}
+
+// images are the types of content that pages show as an image. An SVG image is not shown: it may have scripts.
+var images = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
+
+type shownArtifact struct {
+	a2a.Artifact
+	ID    string // of its element
+	Shown parts
+}
+
+// artifacts returns the artifacts of a task as a page shows them, and how many it leaves out.
+func (v *viewer) artifacts(t a2a.Task) (out []shownArtifact, more int) {
+	for n, a := range t.Artifacts {
+		if v.left <= 0 {
+			return out, len(t.Artifacts) - n
+		}
+		id := "r" + strconv.Itoa(n)
+		out = append(out, shownArtifact{a, id, v.parts(id+"-", each(a.Parts, withLines), func(i int) string { return downloadPath(t.ID, a.ArtifactID, i) })})
+	}
+	return out, 0
+}
+
+// withLines returns a part; a text that is a JSON object or list has a line for each of its members.
+func withLines(p a2a.Part) a2a.Part {
+	if p.Text == nil {
+		return p
+	}
+	text := strings.TrimSpace(*p.Text)
+	if (strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")) && len(text) <= recordMeasure.bytes && json.Valid([]byte(text)) {
+		p.Text = new(a2a.DataText(json.RawMessage(text)))
+	}
+	return p
+}
+
+// A file is content that a browser stores, and never opens as a page.
+type file struct {
+	Name, Type string
+	Data       []byte
+}
+
+// download sends a part of an artifact as a file.
+func download(v *visit) (view, error) {
+	q := v.r.URL.Query()
+	n, err := strconv.Atoi(q.Get("part"))
+	if err != nil {
+		n = -1
+	}
+	p, err := v.cfg.Service.Tasks.ReadContent(v.r.Context(), v.call, read.ContentParams{TaskID: q.Get("task"), ArtifactID: q.Get("artifact"), Part: n})
+	if err != nil {
+		return view{}, err
+	}
+	return view{File: fileOf(p, fmt.Sprintf("artifact-%d", n+1))}, nil
+}
+
+func downloadMessages(v *visit) (view, error) {
+	o, err := v.cfg.Service.Objectives.GetObjective(v.r.Context(), v.call, read.GetObjectiveParams{ID: v.r.PathValue("id")})
+	if err != nil {
+		return view{}, err
+	}
+	t, err := v.cfg.Service.Tasks.GetTask(v.r.Context(), v.call, read.TaskParams{ID: o.Objective.RootID(), History: -1, Scope: shown.ScopeObjective})
+	if err != nil {
+		return view{}, err
+	}
+	data, err := json.MarshalIndent(t.History, "", "  ")
+	return view{File: &file{Name: "messages.json", Type: "application/json", Data: data}}, err
+}
+
+// fileOf returns a part as a file. Its type says that it is text, an image or neither, and
+// never what a browser would open as a page.
+func fileOf(p a2a.Part, name string) *file {
+	text, isText := p.Content()
+	f, extension := &file{Type: "text/plain; charset=utf-8", Data: []byte(text)}, ".txt"
+	switch kind := http.DetectContentType(p.Raw); {
+	case !isText && slices.Contains(images, kind):
+		f.Data, f.Type, extension = p.Raw, kind, "."+strings.TrimPrefix(kind, "image/")
+	case !isText:
+		f.Data, f.Type, extension = p.Raw, "application/octet-stream", ".bin"
+	case p.Data != nil:
+		f.Data, f.Type, extension = p.Data, "application/json", ".json"
+	case p.Text != nil && mediaType(p) == "text/markdown":
+		extension = ".md"
+	}
+	f.Name = cmp.Or(fileName(p.Filename), name+extension)
+	return f
+}
+
+// fileName returns a name of others as one that is safe in any directory, "" if nothing of it is left.
+func fileName(name string) string {
+	name = path.Base(strings.ReplaceAll(name, `\`, "/"))
+	name = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsLetter(r), unicode.IsDigit(r), strings.ContainsRune("-_.() ", r):
+			return r
+		case unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp):
+			return -1
+		}
+		return '_'
+	}, name)
+	name = strings.Trim(name, ". ")
+	if runes, extension := []rune(name), []rune(path.Ext(name)); len(runes) > mostLetters {
+		if len(extension) > 10 {
+			extension = nil
+		}
+		name = string(append(runes[:mostLetters-len(extension)], extension...))
+	}
+	if strings.Trim(name, "_") == "" {
+		return ""
+	}
+	return name
+}
+
+// writeFile sends a file for a browser to store. Pages may show it as an image.
+func writeFile(w http.ResponseWriter, f *file) {
+	h := w.Header()
+	h.Set("Content-Type", f.Type)
+	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
+	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": f.Name}))
+	h.Set("Content-Length", strconv.Itoa(len(f.Data)))
+	w.WriteHeader(http.StatusOK)
+	_, _ = w.Write(f.Data) // fails only if the client has disconnected
+}
+
+type shownMessage struct {
+	a2a.Message
+	ID    string    // of its element
+	About *opt.Task // nil for the objective
+	Shown parts
+}
+
+// messages returns messages about o as a page shows them, the latest first.
+func (v *viewer) messages(o *opt.Objective, list []a2a.Message) (out []shownMessage) {
+	for i, m := range slices.Backward(list) {
+		parts := each(m.Parts, withLines)
+		if m.Text() != "" { // data is the same for programs
+			parts = slices.DeleteFunc(parts, func(p a2a.Part) bool { return p.Data != nil })
+		}
+		_, about := taskOf(o, m.TaskID)
+		id := "m" + strconv.Itoa(i)
+		out = append(out, shownMessage{m, id, about, v.parts(id+"-", parts, nil)})
+	}
+	return out
 }

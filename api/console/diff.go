@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/aymanbagabas/go-udiff"
 	"github.com/aymanbagabas/go-udiff/lcs"
 
 	"longhaul/a2a"
@@ -23,8 +22,7 @@ const (
 	mostWords    = 20000     // words of a change that are compared
 )
 
-// A comparison says how a part of an object differs from the one that was sent back, for
-// the template "diff".
+// A comparison says how a part of an object differs from the one that was sent back, for the template "diff".
 type comparison struct {
 	ID, Name string
 	Of       string // place of the task, beside another objective
@@ -44,19 +42,16 @@ func (r row) Sign() string {
 	return map[string]string{"same": " ", "removed": "−", "added": "+", "gap": "…"}[r.Kind]
 }
 
-// A piece is a part of a line.
 type piece struct {
 	Text    string
 	Changed bool
 }
 
-// A sideBySide is the data of the page of two objectives.
 type sideBySide struct {
 	wire.Comparison
 	Diffs []comparison // of the results of tasks for which both have some, if they differ
 }
 
-// showComparison shows two objectives side by side.
 func showComparison(v *visit) (view, error) {
 	found, err := v.cfg.Service.Compared.CompareObjectives(v.r.Context(), v.call, read.CompareParams{ID: v.r.PathValue("id"), With: v.r.URL.Query().Get("with")})
 	if err != nil {
@@ -105,7 +100,6 @@ func compareObjects(id string, before, after []a2a.Part) (out []comparison) {
 	return out
 }
 
-// partName returns the name of the n-th part of an object.
 func partName(p a2a.Part, n int) string {
 	if name := shorten(a2a.Visible(p.Filename), mostLetters); name != "" {
 		return name
@@ -115,44 +109,28 @@ func partName(p a2a.Part, n int) string {
 
 // rowsOf compares two texts line by line, and changed lines word by word.
 func rowsOf(a, b string) (rows []row, more int) {
-	a, b = strings.TrimSuffix(a, "\n")+"\n", strings.TrimSuffix(b, "\n")+"\n"
-	diff, err := udiff.ToUnifiedDiff("", "", a, udiff.Lines(a, b), contextLines)
-	if err != nil { // not for edits that were made of a
-		return nil, 0
-	}
-	at := 1 // line of a
-	skip := func(until int) {
-		if until > at {
-			rows = append(rows, row{Kind: "gap", Pieces: []piece{{Text: opt.Count(until-at, "line") + " without a change"}}})
+	before, after := linesOf(a), linesOf(b)
+	changes, at := lcs.DiffLines(before, after), 0
+	for i, d := range append(changes, lcs.Diff{Start: len(before), End: len(before)}) {
+		lines := before[at:d.Start]
+		head, tail := contextLines*min(i, 1), contextLines*min(len(changes)-i, 1)
+		if hidden := len(lines) - head - tail; hidden > 0 {
+			rows = addRows(rows, "same", lines[:head], nil)
+			rows = append(rows, row{Kind: "gap", Pieces: []piece{{Text: opt.Count(hidden, "line") + " without a change"}}})
+			lines = lines[head+hidden:]
 		}
+		rows = addRows(rows, "same", lines, nil)
+		rows = addChanged(rows, strings.Join(before[d.Start:d.End], ""), strings.Join(after[d.ReplStart:d.ReplEnd], ""))
+		at = d.End
 	}
-	for _, h := range diff.Hunks {
-		skip(h.FromLine)
-		at = h.FromLine
-		for rest := h.Lines; len(rest) > 0; {
-			var same, removed, added []string
-			same, rest = cutKind(rest, udiff.Equal)
-			removed, rest = cutKind(rest, udiff.Delete)
-			added, rest = cutKind(rest, udiff.Insert)
-			rows = addRows(rows, "same", same, make([]bool, len(same)))
-			rows = addChanged(rows, strings.Join(removed, ""), strings.Join(added, ""))
-			at += len(same) + len(removed)
-		}
-	}
-	skip(strings.Count(a, "\n") + 1)
 	if len(rows) > mostRows {
 		return rows[:mostRows], len(rows) - mostRows
 	}
 	return rows, 0
 }
 
-// cutKind returns the lines of a kind with which a list begins, and the rest.
-func cutKind(list []udiff.Line, kind udiff.OpKind) (texts []string, rest []udiff.Line) {
-	n := slices.IndexFunc(list, func(l udiff.Line) bool { return l.Kind != kind })
-	if n < 0 {
-		n = len(list)
-	}
-	return each(list[:n], func(l udiff.Line) string { return l.Content }), list[n:]
+func linesOf(text string) []string {
+	return slices.Collect(strings.Lines(strings.TrimSuffix(text, "\n") + "\n"))
 }
 
 // wordForm is a word, the space or a mark between words, or the end of a line.
@@ -170,8 +148,7 @@ func addChanged(rows []row, removed, added string) []row {
 			kept -= d.End - d.Start
 		}
 		if 3*kept < len(before) { // so little in common that marks would only distract
-			clear(oldMarks)
-			clear(newMarks)
+			oldMarks, newMarks = nil, nil
 		}
 	}
 	return addRows(addRows(rows, "removed", before, oldMarks), "added", after, newMarks)
@@ -183,10 +160,11 @@ func addRows(rows []row, kind string, words []string, marks []bool) []row {
 	line := row{Kind: kind}
 	for i, w := range words {
 		text, ends := strings.CutSuffix(w, "\n")
-		if last := len(line.Pieces) - 1; last >= 0 && line.Pieces[last].Changed == marks[i] {
+		marked := marks != nil && marks[i]
+		if last := len(line.Pieces) - 1; last >= 0 && line.Pieces[last].Changed == marked {
 			line.Pieces[last].Text += text
 		} else if text != "" {
-			line.Pieces = append(line.Pieces, piece{text, marks[i]})
+			line.Pieces = append(line.Pieces, piece{text, marked})
 		}
 		if ends {
 			rows, line = append(rows, line), row{Kind: kind}

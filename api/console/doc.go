@@ -7,9 +7,9 @@
 // takes a [visit] and returns a [view]: the name of a template and its data. Functions
 // read and write only through [service.Service], by the rules of all other clients.
 //
-// Calls go one way: the table, the forms that were sent (*_change.go, draft.go, gate_answer.go), the
-// pages, the parts of pages (forms, pictures, trees, artifacts), the visit, and below all
-// of them the templates, the texts (text.go) and the addresses (path.go).
+// Each subject has a file with its pages and with the forms that are sent from them. Calls go
+// one way: the table, the subjects, the parts of pages (forms, pictures, trees, contents), the
+// visit, and below all of them the templates, the texts (text.go) and the addresses (path.go).
 //
 // A form is answered with a redirect (a view with Location), so that a reload of the page
 // repeats nothing; an answer in the inbox leads to the next question. A form that is refused

@@ -12,7 +12,10 @@ import (
 	"strings"
 
 	"longhaul/a2a"
+	"longhaul/api/call"
+	"longhaul/api/read"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // Limits of a draft, whose steps are in its address.
@@ -21,25 +24,21 @@ const (
 	longestDraft = 16 << 10 // bytes of the address
 )
 
-// A step is one change of a draft: do is "add", for a task; "order", for what a plan or a task waits for;
-// "earlier" or "later", for its place in a chain; "between", for a task that comes after one task and before
-// another; or "skip". of is the key of the plan or task, and after has the keys of those that it waits for. A new
-// task has a name of its own as its key, since others may add tasks meanwhile.
-type step struct{ listing }
-
-// stepsOf returns the steps of an address.
-func stepsOf(at spot) []step {
-	return each(at.Values["step"], func(text string) step {
+// stepsOf returns the steps of an address. A step is one change of a draft: do is "add", for a task; "order", for
+// what a plan or a task waits for; "earlier" or "later", for its place in a chain; "between", for a task that comes
+// after one task and before another; or "skip". of is the key of the plan or task, and after has the keys of those
+// that it waits for. A new task has a name of its own as its key, since others may add tasks meanwhile.
+func stepsOf(at spot) []url.Values {
+	return each(at.Values["step"], func(text string) url.Values {
 		q, _ := url.ParseQuery(text)
-		return step{listing{q}}
+		return q
 	})
 }
 
-// stepping returns s with other steps.
 func (s spot) stepping(steps []string) spot {
-	q := maps.Clone(s.Values)
-	q["step"] = steps
-	return spot{s.base, listing{q}}
+	s = s.with()
+	s.Values["step"] = steps
+	return s
 }
 
 // adding returns s with one more step, from the fields of a form. A new task gets its name.
@@ -56,7 +55,6 @@ func (s spot) adding(form url.Values) spot {
 	return s.stepping(slices.Concat(s.Values["step"], []string{q.Encode()}))
 }
 
-// newTask begins the names of new tasks.
 const newTask = "new-"
 
 // ToDraft returns the address at which a draft begins for the present state of o.
@@ -71,16 +69,9 @@ func (s spot) onto(o *opt.Objective) spot {
 type draft struct {
 	now, was *opt.Objective // the former is a copy
 	allows   func(opt.Command) bool
-	tasksOf  map[string]planTasks // what changes of them, by the id of their plan
-	added    map[string]string    // the names of new tasks, by their ids
-	skipped  map[string]bool      // by id
-	asked    map[subject]asked
-}
-
-// The planTasks of a plan are its new tasks, and what those that were there wait for.
-type planTasks struct {
-	added []opt.TaskSpec
-	order []opt.TaskOrder
+	added    map[string]string // the names of new tasks, by their ids
+	skipped  map[string]bool   // by id
+	asked    []asked           // what makes was what now is
 }
 
 // An asked is a command of a draft, and the steps that it takes.
@@ -89,15 +80,17 @@ type asked struct {
 	steps []int
 }
 
-// draftOf returns o with the steps of a draft, and for each what it changes, or why it cannot.
+// draftOf returns the draft with the steps of an address, and for each what it changes, or why it cannot.
 func draftOf(f forms, at spot) (*draft, []draftLine) {
-	o := *f.o
-	d := &draft{now: &o, was: f.o, allows: f.allows, tasksOf: map[string]planTasks{}, added: map[string]string{}, skipped: map[string]bool{}, asked: map[subject]asked{}}
-	o.Plans = each(f.o.Plans, func(p *opt.Plan) *opt.Plan { return new(*p) })
+	d := &draft{now: f.o, was: f.o, allows: f.allows, added: map[string]string{}, skipped: map[string]bool{}}
 	steps := stepsOf(at)
 	lines := make([]draftLine, len(steps))
 	for i, s := range steps {
-		text, err := d.apply(i, s)
+		next := d.clone()
+		text, err := next.apply(s)
+		if err == nil {
+			err = next.ask(i)
+		}
 		rest := at.stepping(slices.Delete(slices.Clone(at.Values["step"]), i, i+1))
 		lines[i] = draftLine{Text: cmp.Or(text, nameText(s.Get("name")), s.Get("of")), Undo: rest.path()}
 		if wrong, ok := errors.AsType[*opt.SpecError](err); ok {
@@ -105,9 +98,23 @@ func draftOf(f forms, at spot) (*draft, []draftLine) {
 		}
 		if err != nil {
 			lines[i].Refused = "This cannot be made: " + err.Error() + "."
+		} else {
+			d = next
 		}
 	}
 	return d, lines
+}
+
+// clone returns a copy of d that a step can change. Tasks are replaced, not changed.
+func (d *draft) clone() *draft {
+	c, o := *d, *d.now
+	o.Plans = each(o.Plans, func(p *opt.Plan) *opt.Plan {
+		p = new(*p)
+		p.Tasks = slices.Clone(p.Tasks)
+		return p
+	})
+	c.now, c.added, c.skipped = &o, maps.Clone(d.added), maps.Clone(d.skipped)
+	return &c
 }
 
 var (
@@ -117,22 +124,24 @@ var (
 	errNoChain = errors.New("it is not in a chain with another one that can move")
 )
 
-// apply carries out a step, and returns what it changes.
-func (d *draft) apply(n int, s step) (text string, err error) {
+func (d *draft) apply(s url.Values) (text string, err error) {
 	of, ok := d.at(s.Get("of"))
 	switch do := s.Get("do"); {
 	case !ok:
-		return "", errGone
 	case do == "add" && of.task == nil:
-		return d.add(n, s, of)
+		return d.add(s, of.plan)
 	case do == "order":
-		return d.order(n, s, of)
+		before := d.after(s, d.row(of))
+		text = of.title() + " waits for " + cmp.Or(listed("", d.names(before)), "nothing") + listed(", no longer for ", d.dropped(of, before))
+		of.before = before
+		return text, d.arrange([]item{of})
 	case do == "earlier", do == "later":
-		return d.move(n, of, do == "earlier")
+		return d.move(of, do == "earlier")
 	case do == "between" && of.task != nil:
-		return d.between(n, s, of)
-	case do == "skip":
-		return d.skip(n, of)
+		return d.between(s, of)
+	case do == "skip" && !d.skipped[of.id]:
+		d.skipped[of.id] = true
+		return of.title() + " is skipped" + when(of.skip().Kind == opt.MoveTask, ": it is declared completed, without a result"), nil
 	}
 	return "", errGone
 }
@@ -145,12 +154,12 @@ type item struct {
 	task     *opt.Task // nil for a plan
 }
 
-// item returns a task of a plan as an item, or the plan if t is nil.
-func (d *draft) item(p *opt.Plan, t *opt.Task) item {
+// itemOf returns a plan of o as an item, or one of its tasks if t is not nil.
+func itemOf(o *opt.Objective, p *opt.Plan, t *opt.Task) item {
 	if t == nil {
-		return item{p.ID, p.Name, each(d.now.Before(p), idOfPlan), p, nil}
+		return item{p.ID, p.Name, each(o.Before(p), func(p *opt.Plan) string { return p.ID }), p, nil}
 	}
-	return item{t.ID, t.Name, each(p.Before(t), idOfTask), p, t}
+	return item{t.ID, t.Name, each(p.Before(t), func(t *opt.Task) string { return t.ID }), p, t}
 }
 
 // row lists all plans, or the tasks of the plan of a task.
@@ -158,24 +167,21 @@ func (d *draft) row(of item) []item {
 	if of.task != nil {
 		return d.tasks(of.plan)
 	}
-	return each(d.now.Plans, func(p *opt.Plan) item { return d.item(p, nil) })
+	return each(d.now.Plans, func(p *opt.Plan) item { return itemOf(d.now, p, nil) })
 }
 
 func (d *draft) tasks(p *opt.Plan) []item {
-	return each(p.Tasks, func(t *opt.Task) item { return d.item(p, t) })
+	return each(p.Tasks, func(t *opt.Task) item { return itemOf(d.now, p, t) })
 }
 
 // at returns the plan or the task with a key.
 func (d *draft) at(key string) (found item, ok bool) {
+	all := d.row(item{})
 	for _, p := range d.now.Plans {
-		if keyOf(p.ID) == key {
-			return d.item(p, nil), true
-		}
-		for _, t := range p.Tasks {
-			if d.key(t.ID) == key {
-				return d.item(p, t), true
-			}
-		}
+		all = append(all, d.tasks(p)...)
+	}
+	if i := slices.IndexFunc(all, func(i item) bool { return d.key(i.id) == key }); i >= 0 {
+		return all[i], true
 	}
 	return found, false
 }
@@ -183,15 +189,10 @@ func (d *draft) at(key string) (found item, ok bool) {
 // key returns the key of the plan or the task with an id, the name of a new task.
 func (d *draft) key(id string) string { return cmp.Or(d.added[id], keyOf(id)) }
 
-// title names an item at the beginning of a sentence.
 func (i item) title() string {
-	if i.task == nil {
-		return "Plan " + quoted(i.name)
-	}
-	return quoted(i.name)
+	return when(i.task == nil, "Plan ") + quoted(i.name)
 }
 
-// names returns the names of the plans or tasks with some ids.
 func (d *draft) names(ids []string) []string {
 	return each(ids, func(id string) string {
 		if _, t := taskOf(d.now, id); t != nil {
@@ -202,102 +203,80 @@ func (d *draft) names(ids []string) []string {
 }
 
 // after returns the ids of those of a row that a step names.
-func (d *draft) after(s step, row []item) []string {
-	named := filter(row, func(one item) bool { return slices.Contains(s.Values["after"], d.key(one.id)) })
-	return append([]string{}, each(named, idOfItem)...)
+func (d *draft) after(s url.Values, row []item) (ids []string) {
+	for _, one := range row {
+		if slices.Contains(s["after"], d.key(one.id)) {
+			ids = append(ids, one.id)
+		}
+	}
+	return ids
 }
 
 // dropped names what an item has waited for, if it was there, apart from those with some ids.
 func (d *draft) dropped(of item, now []string) []string {
-	p, was := d.was.Plan(of.plan.ID), []string(nil)
-	if of.task == nil {
-		was = each(d.was.Before(p), idOfPlan)
-	} else if of.task.Index < len(p.Tasks) {
-		was = each(p.Before(p.Tasks[of.task.Index]), idOfTask)
+	p := d.was.Plan(of.plan.ID)
+	t := p.Task(of.id)
+	if of.task != nil && t == nil {
+		return nil
 	}
-	return d.names(filter(was, func(id string) bool { return !slices.Contains(now, id) }))
+	return d.names(filter(itemOf(d.was, p, t).before, func(id string) bool { return !slices.Contains(now, id) }))
 }
 
 // add adds a task to a plan. Right after the last of a list, in which one with dependencies would free all
 // others, it has none.
-func (d *draft) add(n int, s step, to item) (string, error) {
-	p := to.plan
-	spec := opt.TaskSpec{Name: s.Get("name"), Description: s.Get("description"), Executor: s.Get("executor")}
-	spec.Dependencies = d.after(s, d.tasks(p))
-	if last := len(p.Tasks) - 1; last >= 0 && p.Loose && !p.Unordered() && slices.Equal(spec.Dependencies, []string{p.Tasks[last].ID}) {
-		spec.Dependencies = nil
+func (d *draft) add(s url.Values, p *opt.Plan) (string, error) {
+	t := &opt.Task{Name: s.Get("name"), Description: s.Get("description"), Executor: s.Get("executor"), Dependencies: append([]string{}, d.after(s, d.tasks(p))...)}
+	if last := len(p.Tasks) - 1; last >= 0 && p.Loose && !p.Unordered() && slices.Equal(t.Dependencies, []string{p.Tasks[last].ID}) {
+		t.Dependencies = nil
 	}
 	if s.Get("optional") != "" {
-		spec.Metadata = spec.Metadata.With(opt.KeyOptional, true)
+		t.Metadata = t.Metadata.With(opt.KeyOptional, true)
 	}
-	had := d.tasksOf[p.ID]
-	if err := d.put(n, p, planTasks{append(slices.Clone(had.added), spec), had.order}); err != nil {
+	p.Tasks = append(p.Tasks, t)
+	if err := d.check(p); err != nil {
 		return "", err
 	}
-	t := p.Tasks[len(p.Tasks)-1]
+	t = p.Tasks[len(p.Tasks)-1]
 	d.added[t.ID] = s.Get("as")
-	text := fmt.Sprintf("%s is added to plan %s%s", quoted(t.Name), quoted(p.Name), listed(", after ", d.names(d.item(p, t).before)))
-	if t.Optional() {
-		text += ", optional"
-	}
-	if t.Executor != "" {
-		text += ", by " + nameText(t.Executor)
-	}
-	if t.Description != "" { // who sends the draft may have got it as a link
-		text += ": " + beginningText(a2a.Visible(t.Description), mostShown)
-	}
-	return text, nil
+	text := fmt.Sprintf("%s is added to plan %s%s", quoted(t.Name), quoted(p.Name), listed(", after ", d.names(itemOf(d.now, p, t).before)))
+	text += when(t.Optional(), ", optional")
+	// Who sends the draft may have got it as a link: it shows all.
+	return text + behind(", by ", nameText(t.Executor)) + behind(": ", beginningText(a2a.Visible(t.Description), mostShown)), nil
 }
 
-// order changes what an item waits for.
-func (d *draft) order(n int, s step, of item) (string, error) {
-	of.before = d.after(s, d.row(of))
-	text := of.title() + " waits for " + cmp.Or(listed("", d.names(of.before)), "nothing")
-	return text + listed(", no longer for ", d.dropped(of, of.before)), d.arrange(n, []item{of})
-}
-
-// move lets an item change places with its neighbour in a chain, in which each waits for the one before it
-// alone. That is made of changes of what they wait for. The others wait for the same as before, apart from those
-// after the two.
-func (d *draft) move(n int, of item, earlier bool) (string, error) {
-	first, second, ok := neighbours(d.row(of), of, earlier)
-	if !ok {
+// move lets an item change places with the one before or after it in a chain, in which each waits for the one before
+// it alone. The others wait for the same as before, apart from those after the two.
+func (d *draft) move(first item, earlier bool) (string, error) {
+	row := d.row(first)
+	if earlier {
+		i := slices.IndexFunc(row, func(one item) bool { return slices.Equal(first.before, []string{one.id}) })
+		if i < 0 {
+			return "", errNoChain
+		}
+		first = row[i]
+	}
+	after := filter(row, func(one item) bool { return slices.Contains(one.before, first.id) })
+	if len(after) != 1 || len(after[0].before) > 1 {
 		return "", errNoChain
 	}
-	return second.title() + " comes before " + quoted(first.name), d.insert(n, second, first.before, first.id)
-}
-
-// neighbours returns an item and the one before or after it in a chain, in their order.
-func neighbours(row []item, of item, earlier bool) (first, second item, ok bool) {
-	if earlier {
-		i := slices.IndexFunc(row, func(one item) bool { return slices.Equal(of.before, []string{one.id}) })
-		if i < 0 {
-			return first, second, false
-		}
-		of = row[i]
-	}
-	after := filter(row, func(one item) bool { return slices.Contains(one.before, of.id) })
-	if len(after) != 1 || len(after[0].before) > 1 {
-		return first, second, false
-	}
-	return of, after[0], true
+	return after[0].title() + " comes before " + quoted(first.name), d.insert(after[0], first.before, first.id)
 }
 
 // between takes a task out of where it was, and has it come after one task and right before another that waits
 // for that one.
-func (d *draft) between(n int, s step, of item) (string, error) {
+func (d *draft) between(s url.Values, of item) (string, error) {
 	first, _ := d.at(s.Get("after"))
 	second, _ := d.at(s.Get("before"))
 	if second.task == nil || of.plan != second.plan || of.id == first.id || of.id == second.id || !slices.Contains(second.before, first.id) {
 		return "", errGone
 	}
 	text := of.title() + " comes between " + quoted(first.name) + " and " + quoted(second.name)
-	return text + listed(", no longer after ", d.dropped(of, []string{first.id})), d.insert(n, of, []string{first.id}, second.id)
+	return text + listed(", no longer after ", d.dropped(of, []string{first.id})), d.insert(of, []string{first.id}, second.id)
 }
 
 // insert takes an item out of where it was, and has it come after some and right before the next one, which has waited
-// for those.
-func (d *draft) insert(n int, of item, after []string, next string) error {
+// for those. Tasks then have to wait for no others.
+func (d *draft) insert(of item, after []string, next string) error {
 	want := filter(d.row(of), func(one item) bool { // an ended plan only if it is one of these two, and refused for that
 		return one.task != nil || one.id == of.id || one.id == next || !one.plan.Status.Ended()
 	})
@@ -317,107 +296,90 @@ func (d *draft) insert(n int, of item, after []string, next string) error {
 	}
 	rank := func(one item) int { return slices.Index([]string{next, of.id}, one.id) }
 	slices.SortStableFunc(want, func(a, b item) int { return rank(b) - rank(a) }) // in this order no change makes a cycle
-	return d.rearrange(n, want)
-}
-
-// rearrange is arrange for tasks that then have to wait for no others, and for plans.
-func (d *draft) rearrange(n int, want []item) error {
-	if err := d.arrange(n, want); err != nil || want[0].task == nil {
+	if err := d.arrange(want); err != nil {
 		return err
 	}
-	for _, one := range want {
-		if !d.waits(one) {
-			return errNoChain
-		}
+	if of.task != nil && slices.ContainsFunc(want, func(one item) bool { return !d.waits(one) }) {
+		return errNoChain
 	}
 	return nil
 }
 
 // waits reports whether an item waits for those that it names, and for no others.
 func (d *draft) waits(one item) bool {
-	now := d.item(one.plan, one.plan.Task(one.id)) // another one than one.task, or none for a plan
-	return slices.Equal(slices.Sorted(slices.Values(now.before)), slices.Sorted(slices.Values(one.before)))
+	return same(itemOf(d.now, one.plan, one.plan.Task(one.id)).before, one.before)
 }
 
-// arrange has items of a row wait for those that they name: plans one after another.
-func (d *draft) arrange(n int, want []item) error {
-	p := want[0].plan
-	to := planTasks{slices.Clone(d.tasksOf[p.ID].added), slices.Clone(d.tasksOf[p.ID].order)}
+func same(a, b []string) bool {
+	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
+}
+
+// arrange has items of a row wait for those that they name, plans one after another: these may wait for them now.
+func (d *draft) arrange(want []item) error {
 	for _, one := range want {
-		if d.waits(one) {
-			continue
-		}
-		if one.task != nil {
-			d.wait(&to, one)
-		} else if err := d.orderPlan(n, one); err != nil {
-			return err
+		switch {
+		case d.waits(one):
+		case one.task != nil:
+			t := *one.task
+			t.Dependencies = append([]string{}, one.before...)
+			one.plan.Tasks[t.Index] = &t
+		default:
+			ids, err := d.now.Reordered(one.plan, one.before)
+			if err != nil {
+				return err
+			}
+			one.plan.Dependencies = ids
 		}
 	}
 	if want[0].task == nil {
 		return nil
 	}
-	return d.put(n, p, to)
+	return d.check(want[0].plan)
 }
 
-// wait has a task, a new one or not, wait for those that it names.
-func (d *draft) wait(to *planTasks, one item) {
-	if i := one.task.Index - len(d.was.Plan(one.plan.ID).Tasks); i >= 0 {
-		to.added[i].Dependencies = one.before
-		return
-	}
-	to.order = slices.DeleteFunc(to.order, func(o opt.TaskOrder) bool { return o.ID == one.id })
-	to.order = append(to.order, opt.TaskOrder{ID: one.id, Dependencies: append([]string{}, one.before...)})
-}
-
-// put replaces what changes of the tasks of a plan.
-func (d *draft) put(n int, p *opt.Plan, to planTasks) error {
-	was, had := d.was.Plan(p.ID), d.tasksOf[p.ID]
-	tasks, err := was.NewTasks(to.added)
+// check makes the new tasks of a plan, and reports why its tasks cannot be as they are.
+func (d *draft) check(p *opt.Plan) error {
+	after := *d.was.Plan(p.ID)
+	tasks, err := after.NewTasks(d.specs(p))
 	if err != nil {
 		return err
 	}
-	after := *p
-	after.Tasks = slices.Concat(was.Tasks, tasks)
-	order, err := opt.Reordered(&after, to.order)
-	if err != nil {
-		return err
-	}
-	for _, o := range order {
-		t := *after.Task(o.ID)
-		t.Dependencies = o.Dependencies
-		after.Tasks[t.Index] = &t
-	}
-	if add := (opt.Command{Kind: opt.AddTasks, PlanID: p.ID, Tasks: to.added}); !reflect.DeepEqual(had.added, to.added) {
-		err = d.ask(n, add, d.allows(add))
-	}
-	switch cmd := (opt.Command{Kind: opt.OrderTasks, PlanID: p.ID, Order: to.order}); {
-	case err != nil:
-	case len(order) == 0:
-		d.drop(cmd)
-	case !reflect.DeepEqual(had.order, to.order):
-		err = d.ask(n, cmd, d.mayOrder(p))
-	}
-	if err == nil {
-		d.tasksOf[p.ID], p.Tasks = to, after.Tasks
-	}
+	p.Tasks = slices.Concat(p.Tasks[:len(after.Tasks)], tasks)
+	after.Tasks = slices.Concat(after.Tasks, tasks)
+	_, err = opt.Reordered(&after, d.order(p))
 	return err
 }
 
-// orderPlan has a plan wait for those that it names. These may wait for it now, and no longer with the changes
-// before.
-func (d *draft) orderPlan(n int, one item) error {
-	ids, err := d.now.Reordered(one.plan, one.before)
-	if err != nil {
-		return err
+// specs returns the new tasks of a plan, and order what those that were there wait for, if that changes.
+func (d *draft) specs(p *opt.Plan) []opt.TaskSpec {
+	return each(p.Tasks[len(d.was.Plan(p.ID).Tasks):], func(t *opt.Task) opt.TaskSpec {
+		return opt.TaskSpec{Name: t.Name, Description: t.Description, Executor: t.Executor, Dependencies: t.Dependencies, Metadata: t.Metadata}
+	})
+}
+
+func (d *draft) order(p *opt.Plan) (order []opt.TaskOrder) {
+	for i, was := range d.was.Plan(p.ID).Tasks {
+		if t := p.Tasks[i]; waitsElse(was.Dependencies, t.Dependencies) {
+			order = append(order, opt.TaskOrder{ID: t.ID, Dependencies: t.Dependencies})
+		}
 	}
-	cmd := opt.Command{Kind: opt.UpdatePlan, PlanID: one.id, Change: &opt.Change{Dependencies: ids}}
-	if d.was.Plan(one.id).DependsOn(ids) {
-		d.drop(cmd)
-	} else if err := d.ask(n, cmd, d.mayOrder(one.plan)); err != nil {
-		return err
+	return order
+}
+
+// waitsElse reports whether dependencies are declared other than they were.
+func waitsElse(was, now []string) bool { return now != nil && (was == nil || !same(was, now)) }
+
+// replaces reports whether a changes the same as a command before.
+func (a asked) replaces(b asked) bool {
+	return b.Kind == a.Kind && b.PlanID == a.PlanID && b.TaskID == a.TaskID && b.Status == a.Status
+}
+
+// may reports whether a command about a plan is allowed.
+func (d *draft) may(cmd opt.Command, p *opt.Plan) bool {
+	if cmd.Kind == opt.OrderTasks || cmd.Change != nil {
+		return d.mayOrder(p)
 	}
-	one.plan.Dependencies = ids
-	return nil
+	return d.allows(cmd)
 }
 
 // mayOrder reports whether the order of a plan, or of its tasks, may be changed as far as that is not about
@@ -435,20 +397,8 @@ func (d *draft) free(of item) bool {
 	return err == nil
 }
 
-// skip leaves out an item. A task that its plan needs is declared completed, so that the plan continues.
-func (d *draft) skip(n int, of item) (string, error) {
-	text, cmd := of.title()+" is skipped", of.skip()
-	if cmd.Kind == opt.MoveTask {
-		text += ": it is declared completed, without a result"
-	}
-	err := d.ask(n, cmd, d.allows(cmd))
-	if err == nil {
-		d.skipped[of.id] = true
-	}
-	return text, err
-}
-
-// skip returns the command that leaves out an item.
+// skip returns the command that leaves out an item. A task that its plan needs is declared completed, so that the plan
+// continues.
 func (i item) skip() opt.Command {
 	switch {
 	case i.task == nil:
@@ -459,43 +409,50 @@ func (i item) skip() opt.Command {
 	return opt.Command{Kind: opt.MoveTask, PlanID: i.plan.ID, TaskID: i.id, Status: string(opt.TaskCompleted)}
 }
 
-// ask adds a step to the command that changes the same, which it replaces, if that is allowed.
-func (d *draft) ask(n int, cmd opt.Command, allowed bool) error {
-	if !allowed {
-		return errGone
+// commands lists what makes a plan of d what it is.
+func (d *draft) commands(p *opt.Plan) (all []opt.Command) {
+	if tasks := d.specs(p); tasks != nil {
+		all = append(all, opt.Command{Kind: opt.AddTasks, PlanID: p.ID, Tasks: tasks})
 	}
-	d.asked[subjectOf(cmd)] = asked{cmd, append(d.asked[subjectOf(cmd)].steps, n)}
+	if order := d.order(p); order != nil {
+		all = append(all, opt.Command{Kind: opt.OrderTasks, PlanID: p.ID, Order: order})
+	}
+	if waitsElse(d.was.Plan(p.ID).Dependencies, p.Dependencies) {
+		all = append(all, opt.Command{Kind: opt.UpdatePlan, PlanID: p.ID, Change: &opt.Change{Dependencies: p.Dependencies}})
+	}
+	skipped := filter(append(d.tasks(p), itemOf(d.now, p, nil)), func(i item) bool { return d.skipped[i.id] })
+	return append(all, each(skipped, item.skip)...)
+}
+
+// ask sets the commands of d, if those are allowed that the n-th step changes. Their order is the same each time.
+func (d *draft) ask(n int) error {
+	before := d.asked
+	d.asked = nil
+	for _, p := range d.now.Plans {
+		for _, cmd := range d.commands(p) {
+			a := asked{cmd, []int{n}}
+			if i := slices.IndexFunc(before, a.replaces); i >= 0 && reflect.DeepEqual(before[i].Command, cmd) {
+				a = before[i]
+			} else if !d.may(cmd, p) {
+				return errGone
+			} else if i >= 0 {
+				a.steps = append(slices.Clone(before[i].steps), n)
+			}
+			d.asked = append(d.asked, a)
+		}
+	}
+	slices.SortStableFunc(d.asked, func(a, b asked) int {
+		return cmp.Or(rank(a)-rank(b), d.depth(d.now.Plan(a.PlanID))-d.depth(d.now.Plan(b.PlanID)))
+	})
 	return nil
 }
 
-// drop takes out the command that changes the same.
-func (d *draft) drop(cmd opt.Command) { delete(d.asked, subjectOf(cmd)) }
-
-// A subject is what a command of a draft changes: a later one replaces the one before.
-type subject struct {
-	kind               opt.CommandKind
-	plan, task, status string
-}
-
-func subjectOf(cmd opt.Command) subject {
-	return subject{cmd.Kind, cmd.PlanID, cmd.TaskID, cmd.Status}
-}
-
-// ranks orders the commands: a plan whose last task is left out may end before it gets another.
-var ranks = map[opt.CommandKind]int{opt.AddTasks: 1, opt.OrderTasks: 2, opt.UpdatePlan: 3, opt.MoveTask: 4, opt.CancelTask: 4}
-
-// commands lists all commands, in that order. It is the same each time, since the keys of the commands are made of it.
-func (d *draft) commands() []asked {
-	rank := func(a asked) int {
-		if a.Status == string(opt.PlanSkipped) {
-			return len(ranks)
-		}
-		return ranks[a.Kind]
+// rank orders commands: a plan whose last task is left out may end before it gets another.
+func rank(a asked) int {
+	if a.Status == string(opt.PlanSkipped) {
+		return 5
 	}
-	return slices.SortedFunc(maps.Values(d.asked), func(a, b asked) int {
-		return cmp.Or(rank(a)-rank(b), d.depth(d.now.Plan(a.PlanID))-d.depth(d.now.Plan(b.PlanID)), slices.Compare(a.steps, b.steps),
-			strings.Compare(a.PlanID, b.PlanID), strings.Compare(a.TaskID, b.TaskID))
-	})
+	return map[opt.CommandKind]int{opt.AddTasks: 1, opt.OrderTasks: 2, opt.UpdatePlan: 3, opt.MoveTask: 4, opt.CancelTask: 4}[a.Kind]
 }
 
 // depth returns how many plans in a row must be done before a plan. What they wait for is changed before what it
@@ -507,6 +464,124 @@ func (d *draft) depth(p *opt.Plan) (most int) {
 	return most
 }
 
-func idOfPlan(p *opt.Plan) string { return p.ID }
-func idOfTask(t *opt.Task) string { return t.ID }
-func idOfItem(i item) string      { return i.id }
+type draftPanel struct {
+	Lines  []draftLine
+	Theirs []moment // changes since the draft began
+	Renew  string   // the address of the draft for the present state, "" if it is for that
+	Drop   string
+	Send   *changeForm // nil while nothing can be sent
+	Of     *draftTarget
+	Hidden url.Values // the fields of forms that add a step
+}
+
+type draftLine struct{ Text, Refused, Undo string }
+
+// A draftTarget is the plan or task that is selected, and what can be done with it.
+type draftTarget struct {
+	Key, Name string
+	Skip      string // the address with the step that leaves it out, "" if that is impossible
+	Earlier   string // likewise, that changes places with the one before it in a chain
+	Later     string // likewise, with the one after it
+	Plan      string // the key of the plan that can have a new task, "" for none
+	After     []choice
+	Order     []choice
+}
+
+func draftPanelOf(f forms, at spot) (*tree, *draftPanel, error) {
+	if len(at.Values["step"]) > mostSteps || len(at.path()) > longestDraft {
+		return nil, nil, call.Invalid(call.Violation{Field: "A draft", Description: "has no room for more: make its changes first"})
+	}
+	d, lines := draftOf(f, at)
+	p := &draftPanel{Lines: lines, Drop: at.sent().path(), Hidden: at.Values}
+	if of, ok := d.at(cmp.Or(at.Get("task"), at.Get("plan"))); ok {
+		p.Of = d.target(f, at, of)
+	}
+	ready := len(d.asked) > 0 && !slices.ContainsFunc(lines, draftLine.refused)
+	if f.o.Revision != at.number("draft") {
+		p.Renew = at.onto(f.o).path()
+		var err error
+		if p.Theirs, err = changedSince(f, at.number("since")); err != nil {
+			return nil, nil, err
+		}
+	} else if ready {
+		p.Send = new(f.form("draft", "/draft?"+at.Encode()))
+		p.Send.Revision = f.o.Revision
+	}
+	return d.draw(at), p, nil
+}
+
+func (l draftLine) refused() bool { return l.Refused != "" }
+
+// changeKinds are the events by which people and planners change work.
+var changeKinds = []opt.EventKind{
+	opt.ObjectiveChanged, opt.ObjectivePaused, opt.ObjectiveResumed, opt.ObjectiveStopping, opt.ObjectiveRetried, opt.PlanAdded, opt.PlanChanged,
+	opt.PlanPaused, opt.PlanResumed, opt.PlanStopping, opt.PlanRetried, opt.TasksAdded, opt.TasksOrdered, opt.TaskLinked, opt.TaskMoved,
+}
+
+// changedSince lists the changes after a time. Of the moves of tasks, those by hand are changes.
+func changedSince(f forms, since int64) ([]moment, error) {
+	events, err := f.cfg.Service.Events.ListEvents(f.r.Context(), f.call, read.EventListParams{ObjectiveID: f.o.ID, Limit: timelineSize})
+	later := slices.DeleteFunc(events.Events, func(r shown.Recorded) bool {
+		return r.Event.At.Millis() <= since || !slices.Contains(changeKinds, r.Event.Kind) || r.Event.Kind == opt.TaskMoved && r.Event.Reason != opt.ByHand
+	})
+	return momentsOf(f.o, later), err
+}
+
+// target returns what can be done with an item that is selected.
+func (d *draft) target(f forms, at spot, of item) *draftTarget {
+	out := &draftTarget{Key: d.key(of.id), Name: of.name}
+	step := func(do string) string { // the address with one more step, "" if it cannot be made
+		to := at.adding(url.Values{"do": {do}, "of": {out.Key}})
+		if _, lines := draftOf(f, to); lines[len(lines)-1].refused() {
+			return ""
+		}
+		return to.path()
+	}
+	out.Earlier, out.Later, out.Skip = step("earlier"), step("later"), step("skip")
+	if d.free(of) {
+		out.Order = d.choices(d.row(of), of.id, of.before)
+	}
+	if d.allows(opt.Command{Kind: opt.AddTasks, PlanID: of.plan.ID, Tasks: []opt.TaskSpec{{Name: "another"}}}) {
+		last := of.id
+		if n := len(of.plan.Tasks); of.task == nil && n > 0 {
+			last = of.plan.Tasks[n-1].ID
+		}
+		out.Plan, out.After = keyOf(of.plan.ID), d.choices(d.tasks(of.plan), "", []string{last})
+	}
+	return out
+}
+
+// choices lists the items of a row but one, and which of them are chosen.
+func (d *draft) choices(row []item, but string, chosen []string) []choice {
+	others := filter(row, func(one item) bool { return one.id != but })
+	return each(others, func(one item) choice {
+		return choice{d.key(one.id), nameText(one.name), slices.Contains(chosen, one.id)}
+	})
+}
+
+// draw returns the drawing of d, with what it changes.
+func (d *draft) draw(at spot) *tree {
+	t := treeOf(d.now, at.To, d.was)
+	for i, p := range d.row(item{}) {
+		d.mark(&t.Plans[i].treeTask, p, at)
+		for j, task := range d.tasks(p.plan) {
+			d.mark(&t.Plans[i].Tasks[j], task, at)
+		}
+	}
+	return t
+}
+
+// mark adds what d says about an item to its drawing, whose title says it, too.
+func (d *draft) mark(drawn *treeTask, of item, at spot) {
+	drawn.Free, drawn.After = d.free(of), strings.Join(each(of.before, d.key), " ")
+	switch {
+	case d.added[of.id] != "":
+		drawn.Mark, drawn.Name, drawn.Key = "added", "+ "+drawn.Name, d.key(of.id)
+		drawn.Path = at.To(drawn.Key)
+	case d.skipped[of.id]:
+		drawn.Mark = "skipped"
+	default:
+		return
+	}
+	drawn.Title += ", " + drawn.Mark
+}

@@ -311,6 +311,19 @@ func TestGate_refined(t *testing.T) {
 	b.get("/console/inbox/"+gate).wants(t, "Sent back to be made better by ann", "the fair is on Monday.", "The task waits again")
 }
 
+// A comparison has three lines around a change, and says how many others it leaves out.
+func TestGate_refinedLong(t *testing.T) {
+	lines := strings.Fields("a b c d e f g h i Monday k l m n o p q r s t")
+	s := begin(t, approval(a2a.TextPart(strings.Join(lines, "\n"))))
+	s.send(t, "acme/carl", "Go")
+	gate, b := s.open(t), s.signedIn(t, "acme/ann")
+	b.answer(gate, b.get("/console/inbox/"+gate), "action", "refine", "feedback", "It is on Tuesday")
+	lines[9] = "Tuesday"
+	s.world.Gate(gate[:strings.LastIndexByte(gate, ':')], *approval(a2a.TextPart(strings.Join(lines, "\n"))))
+	p := b.get("/console/inbox/" + s.open(t))
+	p.wants(t, "… 6 lines without a change g h i − removed: Monday + added: Tuesday k l m … 7 lines without a change")
+}
+
 // A gate of a fork has a line with who has decided about the same object in the original.
 func TestGate_original(t *testing.T) {
 	s := begin(t, approval(a2a.TextPart("The draft")))

@@ -1,11 +1,18 @@
 package console
 
 import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/url"
 	"slices"
+	"strconv"
+	"strings"
 
 	"longhaul/a2a"
 	"longhaul/api/call"
 	"longhaul/api/read"
+	"longhaul/api/work"
 	"longhaul/opt"
 	"longhaul/opt/shown"
 	"longhaul/opt/wire"
@@ -30,7 +37,7 @@ type objectivePage struct {
 	Origin   string // id of the objective that this one is a fork of, "" for none
 	Position int    // in the queue of its context, 0 outside
 	Percent  *int   // done, nil before the work and after it
-	Links    []link
+	Links    []choice
 	Change   changeForm // of its state
 	Forms    offers     // about it as a whole
 
@@ -54,7 +61,6 @@ type record struct {
 // MayDraft reports whether the caller may change the plans in a draft.
 func (p objectivePage) MayDraft() bool { return p.Forms["add-plan"] != nil && !p.Status.Ended() }
 
-// showObjective shows an objective.
 func showObjective(v *visit) (view, error) {
 	if to := pageOf(v.r.PathValue("id")); to != "" && to != objectivePath(v.r.PathValue("id")) {
 		return view{Location: to}, nil
@@ -108,7 +114,7 @@ func objectiveView(v *visit, at spot, refused *change) (view, error) {
 	return addResult(v, view{Template: "objective", Title: p.Title, Data: p, Refresh: refreshEvery, Events: eventsOf(o)}, refused), nil
 }
 
-// addPictures adds the view that was chosen, and the panel beside it.
+// addPictures adds the view that was chosen, and beside it the panel of the selected task or plan, or of the objective.
 func addPictures(p *objectivePage, f forms, root read.Task, course *shown.Course, now a2a.Time) (err error) {
 	switch {
 	case p.Spot.drafts() && len(p.Plans) > 0:
@@ -119,11 +125,6 @@ func addPictures(p *objectivePage, f forms, root read.Task, course *shown.Course
 	default:
 		p.Picture = pictureOf(p.Objective, course, p.Spot, now)
 	}
-	return addPanel(p, f, root, course)
-}
-
-// addPanel adds the panel of the selected task or plan, or of the objective.
-func addPanel(p *objectivePage, f forms, root read.Task, course *shown.Course) (err error) {
 	switch task, plan := p.Spot.Get("task"), p.Spot.Get("plan"); {
 	case task != "":
 		in, t := taskOf(p.Objective, idOf(p.ID, task))
@@ -179,7 +180,6 @@ func missedText(o *opt.Objective, missed string) string {
 	return "The objective has begun and was not paused. Pause it here, if its work is to wait until you have read the plan."
 }
 
-// A taskPanel shows a plan task beside the picture of its objective.
 type taskPanel struct {
 	*opt.Task
 	In       *opt.Plan
@@ -188,11 +188,10 @@ type taskPanel struct {
 	Spans    []stretch
 
 	*record
-	Links  []link
+	Links  []choice
 	Change changeForm // of its state
 }
 
-// A planPanel shows a plan beside the picture.
 type planPanel struct {
 	*opt.Plan
 	Change changeForm // of its state
@@ -216,4 +215,311 @@ func taskPanelOf(f forms, p *opt.Plan, t *opt.Task, course *shown.Course) (*task
 	out.Stopping, out.Links = outline.Metadata.Has(wire.KeyStopping), linksOf(outline.Metadata)
 	out.record, err = recordOf(f.visit, f.o, outline, read.EventListParams{TaskID: t.ID, Limit: timelineSize})
 	return out, err
+}
+
+// A why says in one sentence why an objective is where it is, and who can end a wait. The link is in the middle of it.
+type why struct {
+	Before, Link, Path, After string
+	Did                       string   // what began then
+	Since                     a2a.Time // zero if it does not matter
+
+	last []shown.Span // of a task that works
+}
+
+// whyOf returns why o waits, works or has ended; position is its place in the queue.
+func whyOf(v *visit, o *opt.Objective, c *shown.Course, position int) (why, error) {
+	if o.Status.Ended() {
+		return whyEnded(o), nil
+	}
+	switch {
+	case o.Stopping != "":
+		return why{Before: "It is being stopped, and will be " + o.Stopping + " once its running tasks have ended."}, nil
+	case o.Paused:
+		return why{Before: "It is paused. People who may change it can resume it."}, nil
+	case !o.QueuedAt.IsZero():
+		return whyQueued(v, o, position)
+	}
+	if w, ok := whyAsked(o); ok {
+		return w, nil
+	}
+	if w, ok := whyWorks(o, c); ok {
+		workers, known := v.cfg.Service.Overviews.Workforce(v.r.Context())
+		if wait := workers.WaitOf(w.last, a2a.At(v.cfg.Now())); known && w.Did != "" && wait != "" {
+			w.Before = wait + ":"
+		}
+		return w, nil
+	}
+	return why{Before: idleText(o)}, nil
+}
+
+// idleText says why nothing of o works, waits for people or has ended.
+func idleText(o *opt.Objective) string {
+	switch {
+	case o.Status == opt.ObjectivePlanning:
+		return "A planner makes its plans."
+	case !o.Started:
+		return "It was not started. People who may change it can start it."
+	case o.Reason == opt.NothingToDo:
+		return "It has no open plan. People who may change it can add one."
+	}
+	return shown.ReasonText(o.Reason)
+}
+
+// whyAsked returns the oldest question that waits for people.
+func whyAsked(o *opt.Objective) (w why, ok bool) {
+	var all []*opt.Gate
+	for _, p := range o.Plans {
+		all = append(all, each(p.Waiting(), func(t *opt.Task) *opt.Gate { return t.Gate })...)
+	}
+	if len(all) == 0 {
+		return w, false
+	}
+	first := slices.MinFunc(all, func(a, b *opt.Gate) int { return a.RequestedAt.Time().Compare(b.RequestedAt.Time()) })
+	return why{
+		Before: "Waits for " + peopleText(first) + ":", Link: nameText(titleOfGate(first)), Path: gatePath(first.ID),
+		After: others(len(all), "more question"), Did: "asked", Since: first.RequestedAt,
+	}, true
+}
+
+// others says how many there are beside the one of several that a sentence is about.
+func others(n int, what string) string {
+	return when(n > 1, "and "+opt.Count(n-1, what))
+}
+
+// whyWorks returns the task that has run for the longest time, or one that a quota holds back if none runs.
+func whyWorks(o *opt.Objective, c *shown.Course) (w why, ok bool) {
+	var works, held []*opt.Task
+	for _, p := range o.Plans {
+		for _, t := range p.Running() {
+			if t.Reason == opt.HeldByQuota {
+				held = append(held, t)
+			} else if len(c.Tasks[t.ID]) > 0 {
+				works = append(works, t)
+			}
+		}
+	}
+	begun := func(t *opt.Task) a2a.Time { return c.Tasks[t.ID][0].From }
+	switch {
+	case len(works) > 0:
+		t := slices.MinFunc(works, func(a, b *opt.Task) int { return begun(a).Time().Compare(begun(b).Time()) })
+		w = why{Before: "Works on", After: others(len(works), "other task"), Did: "begun", Since: begun(t), last: c.Tasks[t.ID]}
+		return w.linked(t), true
+	case len(held) > 0:
+		text := "A quota is used up."
+		if spans := c.Tasks[held[0].ID]; len(spans) > 0 {
+			text = cmp.Or(spans[len(spans)-1].Text, text)
+		}
+		w = why{Before: shorten(a2a.Visible(text), 300) + " This holds back", After: others(len(held), "other task")}
+		return w.linked(held[0]), true
+	}
+	return w, false
+}
+
+func (w why) linked(t *opt.Task) why {
+	w.Link, w.Path = nameText(t.Name), pageOf(t.ID)
+	return w
+}
+
+// whyEnded returns the failure of o, the zero why for none.
+func whyEnded(o *opt.Objective) why {
+	if o.Status != opt.ObjectiveFailed {
+		return why{}
+	}
+	for _, p := range o.Plans {
+		for _, t := range p.Tasks {
+			if t.Broken() && t.Failure != "" {
+				return why{Before: "It failed at", After: shorten(a2a.Visible(t.Failure), 300)}.linked(t)
+			}
+		}
+	}
+	return why{Before: shorten(a2a.Visible(o.Failure), 300)}
+}
+
+// whyQueued returns which objective has the turn in the context.
+func whyQueued(v *visit, o *opt.Objective, position int) (why, error) {
+	w := why{Before: fmt.Sprintf("Waits for its turn in its context, at place %d. It begins when those before it have ended:", position), Did: "queued", Since: o.QueuedAt}
+	search := shown.ObjectiveSearch{ObjectiveFilter: shown.ObjectiveFilter{Limit: objectivesSize}, ContextID: o.ContextID}
+	page, err := v.cfg.Service.Objectives.ListObjectives(v.r.Context(), v.call, read.ListObjectivesParams{Filter: search})
+	for _, other := range page.Objectives {
+		if other.ID != o.ID && !other.Status.Ended() && other.QueuedAt.IsZero() {
+			w.Link, w.Path = nameText(other.Name), objectivePath(other.ID)
+			w.After = "of " + shorten(a2a.Visible(other.Principal), 40)
+		}
+	}
+	return w, err
+}
+
+// spentText says how long an objective has taken, and for how much of that people were waited for.
+func spentText(c *shown.Course, now a2a.Time) string {
+	if c.Begun.IsZero() {
+		return ""
+	}
+	if !c.Ended.IsZero() {
+		now = c.Ended
+	}
+	text := durationText(now.Millis() - c.Begun.Millis())
+	if waited := c.Total(shown.LooksWaiting, now); waited >= 1000 {
+		text += ", " + durationText(waited) + " of it for people"
+	}
+	return text
+}
+
+// A change is a form that was sent, about an objective or a part of it.
+type change struct {
+	*visit
+	objectiveID string
+	button      string // which button
+	revision    int64
+	at          spot     // the page that is shown again if the change is refused
+	next        spot     // the page that is shown if it is made
+	said        []string // more fields of the address of that, names and values in turn
+	unconfirmed int      // plans that had not confirmed it
+	made        int      // steps of a draft that were carried out before it was refused
+
+	fault  *call.Fault // why it was refused
+	reused bool        // it was sent before with other contents, as from another tab
+}
+
+// errForm is the fault of a form without the fields that all forms have.
+var errForm = call.InvalidField("form", "is incomplete: open the page again")
+
+// errAction is the fault of a form whose button no page has.
+var errAction = call.InvalidField("do", "names no change")
+
+// changing returns what makes the change that a form on the page of an objective asks for, or on that of the plan
+// or task that the path of the form names. A form that is refused shows its page again, to callers who may read it.
+func changing(apply func(*change) error) func(*visit) (view, error) {
+	return func(v *visit) (view, error) {
+		v.call.OfOPT = true
+		c := &change{visit: v, objectiveID: v.r.PathValue("id"), button: v.field("do"), at: spotOf(v.r)}
+		for _, part := range []string{"plan", "task"} {
+			if key := v.r.PathValue(part); key != "" {
+				c.at = c.at.with(part, key)
+			}
+		}
+		c.next = c.at.sent()
+		var err error
+		key := v.field("key")
+		if c.revision, err = strconv.ParseInt(v.field("revision"), 10, 64); err != nil || key == "" || len(key) > 100 || c.revision <= 0 {
+			return view{}, errForm
+		}
+		v.call.Key, v.call.KeyField = key+":"+c.button, "key"
+		return v.submit(func() (string, error) {
+			if err = apply(c); c.unconfirmed > 0 {
+				c.said = append(c.said, "unconfirmed", strconv.Itoa(c.unconfirmed))
+			}
+			return c.next.At(c.next.base, append(c.said, "done", c.button)...), err
+		}, func(f *call.Fault) (view, error) {
+			if f.Kind != call.InvalidState && f.Kind != call.InvalidParams && f.Kind != call.Unavailable {
+				return view{}, f
+			}
+			c.fault, c.reused = f, errors.Is(err, opt.ErrConflict)
+			return objectiveView(v, c.at, c)
+		})
+	}
+}
+
+// perform makes a change of the objective as it was seen.
+func (c *change) perform(cmd opt.Command) error {
+	cmd.ObjectiveID, cmd.Seen = c.objectiveID, c.revision
+	n, err := c.cfg.Service.Work.Perform(c.r.Context(), c.call, cmd)
+	c.unconfirmed += n
+	return err
+}
+
+func changeState(c *change) error {
+	id, kind := c.objectiveID, "obj-"
+	for _, part := range []string{"plan", "task"} {
+		if key := c.r.PathValue(part); key != "" {
+			id, kind = idOf(id, key), part+"-"
+		}
+	}
+	if _, ok := opt.ParseID(id); !ok || !strings.HasPrefix(id, kind) {
+		return opt.ErrUnknown
+	}
+	all := buttonsOf(id)
+	i := slices.IndexFunc(all, func(b button) bool { return b.Do == c.button })
+	if i < 0 {
+		return errAction
+	}
+	if err := c.perform(all[i].command(id)); err != nil || id != c.objectiveID || c.button != "retry" {
+		return err
+	}
+	c.call.Key += ":start" // the new attempt waits until it is started
+	c.revision = 0
+	fault := c.cfg.Service.Guard(c.call, func() error {
+		return c.perform(opt.Command{Kind: opt.UpdateObjective, Status: string(opt.ObjectiveWorking)})
+	})
+	if fault != nil { // the attempt stays
+		c.said = append(c.said, missedField, missedStart)
+	}
+	return nil
+}
+
+func changeText(c *change) error {
+	return c.perform(opt.Command{Kind: opt.UpdateObjective, Change: &opt.Change{Name: new(c.trimmed("name")), Description: new(c.trimmed("description"))}})
+}
+
+func replan(c *change) error {
+	return c.perform(opt.Command{Kind: opt.Replan, Text: c.field("reason")})
+}
+
+// fork starts another objective from an event of this one, and shows it.
+func fork(c *change) error {
+	p := work.ForkParams{ID: c.objectiveID, Message: c.trimmed("message"), Repeat: c.field("repeat") != ""}
+	if text := c.trimmed("at"); text != "" {
+		var err error
+		if p.At, err = strconv.Atoi(text); err != nil || p.At < 1 {
+			return call.InvalidField("at", "is not the number of an event")
+		}
+	}
+	made, err := c.cfg.Service.Forks.ForkObjective(c.r.Context(), c.call, p)
+	if err == nil {
+		c.next = spot{objectivePath(made.ID), listing{url.Values{}}}
+	}
+	return err
+}
+
+func addPlan(c *change) error {
+	after := func(key string) string { return idOf(c.objectiveID, key) }
+	spec := opt.PlanSpec{Name: c.trimmed("name"), Description: c.trimmed("description"), Dependencies: append([]string{}, each(c.r.PostForm["after"], after)...)}
+	if c.field("optional") != "" {
+		spec.Metadata = spec.Metadata.With(opt.KeyOptional, true)
+	}
+	for line := range strings.Lines(c.field("tasks")) {
+		if name := strings.TrimSpace(line); name != "" {
+			spec.Tasks = append(spec.Tasks, opt.TaskSpec{Name: name})
+		}
+	}
+	return c.perform(opt.Command{Kind: opt.CreatePlan, Plan: &spec})
+}
+
+// sendDraft makes the changes of a draft, one after another. Those that were made are no longer in
+// it if one is refused.
+func sendDraft(c *change) error {
+	o, err := c.objective(c.objectiveID)
+	if err != nil {
+		return err
+	}
+	d, lines := draftOf(forms{visit: c.visit, o: o}, c.at)
+	if slices.ContainsFunc(lines, draftLine.refused) && o.Revision == c.revision {
+		return errAction
+	}
+	key, steps := c.call.Key, slices.Clone(c.at.Values["step"])
+	for _, a := range d.asked {
+		c.call.Key = key + ":" + strconv.FormatInt(c.revision, 10)
+		if err := c.perform(a.Command); err != nil {
+			return err
+		}
+		for _, i := range a.steps {
+			if steps[i] != "" {
+				steps[i] = ""
+				c.made++
+			}
+		}
+		c.revision++
+		left := slices.DeleteFunc(slices.Clone(steps), func(text string) bool { return text == "" })
+		c.at = c.at.stepping(left).with("draft", numberText(c.revision))
+	}
+	return nil
 }

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -16,9 +17,8 @@ import (
 	"longhaul/opt"
 )
 
-// A changeForm is a form that changes an objective. It carries the revision at which it
-// was seen, so that a change of others is noticed, and a key, so that a repeat changes
-// nothing.
+// A changeForm is a form that changes an objective. It carries the revision at which it was seen, so that a change of
+// others is noticed, and a key, so that a repeat changes nothing.
 type changeForm struct {
 	ID       string // of its element
 	Action   string // path that it is sent to
@@ -44,19 +44,16 @@ func phases(o *opt.Objective, p *opt.Plan, t *opt.Task) []string {
 	if p != nil {
 		begun, over = p.Started || p.Paused, p.Status == opt.PlanFailed
 	}
-	switch {
-	case t != nil && t.Optional():
-		return []string{"", "optional"}
+	switch open := cmp.Or(when(begun, "begun"), "fresh"); {
 	case t != nil:
-		return []string{"", "needed"}
+		return []string{"", cmp.Or(when(t.Optional(), "optional"), "needed")}
 	case over:
 		return []string{"", "ended"}
 	case p == nil && len(o.Plans) == 0:
-		return []string{"", "planless", map[bool]string{true: "begun", false: "fresh"}[begun]}
-	case begun:
-		return []string{"", "begun"}
+		return []string{"", "planless", open}
+	default:
+		return []string{"", open}
 	}
-	return []string{"", "fresh"}
 }
 
 // buttons are those that pages know, by how the ids begin of what they are about.
@@ -179,7 +176,6 @@ var objectiveForms = map[string]struct {
 	"text":     {"/text", opt.Command{Kind: opt.UpdateObjective, Change: &opt.Change{Name: new("another")}}},
 }
 
-// The offers are the forms that a page offers, by their ids.
 type offers map[string]*changeForm
 
 // Opened reports whether one of them was refused, and is shown again.
@@ -201,31 +197,27 @@ func (f forms) ofObjective() offers {
 	return out
 }
 
-// A planChoice is a plan or a task that another one may wait for.
-type planChoice struct {
-	Key, Name string
-	Chosen    bool
+// A choice is one of those that a page offers: a value of a form, or an address.
+type choice struct {
+	Value, Text string
+	Chosen      bool
 }
 
 // Choices lists the plans of an objective, on which a new one may depend. It would follow the last.
-func (o offers) Choices(plans []*opt.Plan) []planChoice {
+func (o offers) Choices(plans []*opt.Plan) []choice {
 	chosen := o["add-plan"].Values["after"]
 	if n := len(plans); n > 0 && !o["add-plan"].Open {
 		chosen = []string{keyOf(plans[n-1].ID)}
 	}
-	return each(plans, func(p *opt.Plan) planChoice {
-		return planChoice{keyOf(p.ID), nameText(p.Name), slices.Contains(chosen, keyOf(p.ID))}
+	return each(plans, func(p *opt.Plan) choice {
+		return choice{keyOf(p.ID), nameText(p.Name), slices.Contains(chosen, keyOf(p.ID))}
 	})
 }
 
 // addResult adds to a page what a form has done, or why it was refused.
 func addResult(v *visit, out view, refused *change) view {
 	if refused != nil {
-		p := problemOf(refused.fault)
-		out.Status, out.Problem = p.Status, refusalText(refused.fault, p)
-		if refused.reused {
-			out.Status, out.Problem = http.StatusConflict, reusedText
-		}
+		out.Status, out.Problem = refusalOf(refused)
 		if refused.made > 0 {
 			out.Done = "A part was made, and is in no list of yours any more: " + opt.Count(refused.made, "change") + "."
 			out.Problem = strings.ReplaceAll(out.Problem, "Nothing was changed.", "Nothing more was changed.")
@@ -242,20 +234,20 @@ func addResult(v *visit, out view, refused *change) view {
 	return out
 }
 
-// reusedText says that a form was sent before with other contents.
-const reusedText = "You have sent this form before with other contents, for example in another tab. That change counts; this one was not made. " +
-	"The page shows the present state and what you wrote: look at it, and send the form again."
-
-// refusalText returns why a form was refused, and what to do.
-func refusalText(f *call.Fault, p problem) string {
-	switch {
+// refusalOf returns why a form was refused, and what to do.
+func refusalOf(c *change) (status int, text string) {
+	p := problemOf(c.fault)
+	switch f := c.fault; {
+	case c.reused:
+		return http.StatusConflict, "You have sent this form before with other contents, for example in another tab. That change counts; this one was not made. " +
+			"The page shows the present state and what you wrote: look at it, and send the form again."
 	case f.Reason == "STALE_REVISION":
-		return "Another change was faster: the objective is at revision " + f.Info["revision"] + " now, and the form was opened at revision " + f.Info["seen"] +
+		return p.Status, "Another change was faster: the objective is at revision " + f.Info["revision"] + " now, and the form was opened at revision " + f.Info["seen"] +
 			". Nothing was changed. The page shows the present state and what you wrote: look at it, and send the form again."
 	case f.Kind == call.Unavailable:
-		return "It is not known whether the change was made. Send the form again: it is made once at most."
+		return p.Status, "It is not known whether the change was made. Send the form again: it is made once at most."
 	}
-	return p.Text + " Nothing was changed."
+	return p.Status, p.Text + " Nothing was changed."
 }
 
 // doneTexts says what each change has done, by the name of its button.

@@ -32,8 +32,7 @@ const (
 	// GatesPath is the path of a gate, before its id.
 	GatesPath = Path + "/inbox/"
 
-	inboxPath = Path + "/inbox"
-
+	inboxPath     = Path + "/inbox"
 	standingsPath = Path + "/standing"
 	absencesPath  = Path + "/absences"
 
@@ -58,24 +57,18 @@ func pageOf(id string) string {
 	}
 }
 
-// gatePath returns the address of the page of a gate.
 func gatePath(id string) string { return GatesPath + url.PathEscape(id) }
 
 func standingPath(id string) string { return standingsPath + "/" + url.PathEscape(id) }
 
-// newStandingPath returns the address of the form for a standing decision about gates like one.
 func newStandingPath(gate string) string {
 	return standingsPath + "/new?gate=" + url.QueryEscape(gate)
 }
 
-// A link leads to another system.
-type link struct{ Text, URL string }
-
-// linksOf returns the links to other systems of a task with metadata.
-func linksOf(m a2a.Metadata) (out []link) {
+func linksOf(m a2a.Metadata) (out []choice) {
 	for _, of := range []struct{ text, key string }{{"The workflow in Temporal", read.KeyWorkflowURL}, {"The traces", read.KeyTraceURL}} {
 		if address, _ := m.String(of.key); webLink(address) != "" {
-			out = append(out, link{of.text, webLink(address)})
+			out = append(out, choice{Text: of.text, Value: webLink(address)})
 		}
 	}
 	return out
@@ -93,11 +86,7 @@ func keyOf(id string) string {
 
 // idOf returns the id of the plan or the task with a key in an objective.
 func idOf(objectiveID, key string) string {
-	kind := "plan-"
-	if strings.Contains(key, "-") {
-		kind = "task-"
-	}
-	return kind + strings.TrimPrefix(objectiveID, "obj-") + "-" + key
+	return cmp.Or(when(strings.Contains(key, "-"), "task-"), "plan-") + strings.TrimPrefix(objectiveID, "obj-") + "-" + key
 }
 
 // taskOf returns the plan task with an id, of any attempt, and its plan; nil for none.
@@ -161,11 +150,10 @@ func (l listing) At(path string, more ...string) string {
 	return path + "?" + q.Encode()
 }
 
-// A spot is what the address of the page of an objective selects: the view, which is the graph of
-// dependencies or else the timeline; the keys of a task or a plan; how many seconds the timeline shows, and
-// until when in milliseconds; and the steps of a draft, with the revision that they were thought of for and
-// since when, in milliseconds, that was the latest. Links to another spot have the query alone: the script
-// shows it in place.
+// A spot is what the address of the page of an objective selects: the view, which is the graph of dependencies or else
+// the timeline; the keys of a task or a plan; how many seconds the timeline shows, and until when in milliseconds; and
+// the steps of a draft, with the revision that they were thought of for and since when, in milliseconds, that was the
+// latest. Links to another spot have the query alone: the script shows it in place.
 type spot struct {
 	base string // the path, where the page is at another one; else ""
 	listing
@@ -173,19 +161,14 @@ type spot struct {
 
 // spotOf returns the spot of a request for the page of an objective.
 func spotOf(r *http.Request) spot {
-	s := spot{listing: newListing(r.URL.Query(), "view", "task", "plan", "span", "until", "draft", "since", "step")}
-	if r.Method != http.MethodGet {
-		s.base = objectivePath(r.PathValue("id"))
-	}
-	return s
+	base := when(r.Method != http.MethodGet, objectivePath(r.PathValue("id")))
+	return spot{base, newListing(r.URL.Query(), "view", "task", "plan", "span", "until", "draft", "since", "step")}
 }
 
 func (s spot) with(fields ...string) spot { return spot{s.base, s.listing.with(fields...)} }
 
-// path returns the address of s.
 func (s spot) path() string { return s.At(s.base) }
 
-// number returns a number of s, 0 for none.
 func (s spot) number(field string) int64 {
 	n, _ := strconv.ParseInt(s.Get(field), 10, 64)
 	return n
@@ -198,20 +181,13 @@ func (s spot) drafts() bool { return s.number("draft") > 0 }
 // To returns the address at which the plan or the task with a key is selected, and ToWhole that of the objective as a
 // whole.
 func (s spot) To(key string) string {
-	if strings.Contains(key, "-") {
-		return s.with("task", key, "plan", "").path() + s.panel()
-	}
-	return s.with("task", "", "plan", key).path() + s.panel()
+	isTask := strings.Contains(key, "-")
+	return s.with("task", when(isTask, key), "plan", when(!isTask, key)).path() + s.panel()
 }
 func (s spot) ToWhole() string { return s.with("task", "", "plan", "").path() }
 
 // panel is the part of the page that a selection leads to. In a draft the graph keeps the focus.
-func (s spot) panel() string {
-	if s.drafts() {
-		return ""
-	}
-	return "#selected"
-}
+func (s spot) panel() string { return when(!s.drafts(), "#selected") }
 
 // ToView returns the address of a view, without the draft.
 func (s spot) ToView(view string) string { return s.sent().with("view", view).path() }
@@ -230,9 +206,4 @@ func (s spot) ToSpan(seconds, until int64) string {
 }
 
 // numberText returns a number as addresses have it, "" for 0.
-func numberText(n int64) string {
-	if n == 0 {
-		return ""
-	}
-	return strconv.FormatInt(n, 10)
-}
+func numberText(n int64) string { return when(n != 0, strconv.FormatInt(n, 10)) }

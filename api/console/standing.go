@@ -4,30 +4,32 @@ import (
 	"cmp"
 	"context"
 	"net/url"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
+	"longhaul/a2a"
+	"longhaul/api/absence"
 	"longhaul/api/call"
 	"longhaul/api/read"
 	rules "longhaul/api/standing"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 	"longhaul/opt/standing"
 	"longhaul/opt/wire"
 )
 
-// showStandings shows the standing decisions of the tenant, and those that answers of the caller propose.
 func showStandings(v *visit) (view, error) {
 	list, err := v.cfg.Service.Standing.List(v.r.Context(), v.call, struct{}{})
 	return view{Template: "standings", Title: "Standing decisions", Data: list}, err
 }
 
-// showStanding shows a standing decision and what it was used for.
 func showStanding(v *visit) (view, error) {
 	s, err := v.cfg.Service.Standing.Get(v.r.Context(), v.call, read.IDParams{ID: v.r.PathValue("id")})
 	return view{Template: "standing", Title: "Standing decision", Data: s}, err
 }
 
-// approveStanding puts the caller behind a standing decision.
 func approveStanding(v *visit) (view, error) {
 	return changeStanding(v, v.cfg.Service.Standing.Approve)
 }
@@ -36,12 +38,10 @@ func revokeStanding(v *visit) (view, error) { return changeStanding(v, v.cfg.Ser
 
 // changeStanding changes the standing decision in the path, and leads back to its page.
 func changeStanding(v *visit, change func(context.Context, *call.Call, read.IDParams) (wire.Standing, error)) (view, error) {
-	id := v.r.PathValue("id")
-	_, err := change(v.r.Context(), v.call, read.IDParams{ID: id})
-	return view{Location: standingPath(id)}, err
+	s, err := change(v.r.Context(), v.call, read.IDParams{ID: v.r.PathValue("id")})
+	return view{Location: standingPath(s.ID)}, err
 }
 
-// A standingForm is the data of the page with the form for a standing decision.
 type standingForm struct {
 	filledForm
 	Gate     *opt.Gate
@@ -68,7 +68,6 @@ func newStanding(v *visit) (view, error) {
 	return standingFormOf(v, newFilledForm(values))
 }
 
-// standingFormOf returns the page with a form.
 func standingFormOf(v *visit, f filledForm) (view, error) {
 	if err := v.call.RequireScopes(call.RespondApprovals); err != nil {
 		return view{}, err
@@ -87,7 +86,6 @@ func standingFormOf(v *visit, f filledForm) (view, error) {
 	return view{Template: "standingform", Title: "A standing decision", Data: out}, nil
 }
 
-// makeStanding makes the standing decision of a form.
 func makeStanding(v *visit) (view, error) {
 	return makeRule(v, standingFormOf, func() (string, error) {
 		length, err := opt.ParseSpan(v.field("for"))
@@ -105,7 +103,6 @@ func makeStanding(v *visit) (view, error) {
 	})
 }
 
-// A filledForm has the fields of a form as they were filled in.
 type filledForm struct {
 	url.Values
 	Key string // sent again with it, the form makes nothing new
@@ -136,4 +133,68 @@ func makeRule(v *visit, page func(*visit, filledForm) (view, error), apply func(
 		}
 		return page(v, form)
 	})
+}
+
+type absences struct {
+	filledForm
+	wire.AbsenceList
+	v   *visit
+	now a2a.Time
+}
+
+// Ends reports whether the caller may end an absence.
+func (p absences) Ends(a wire.Absence) bool {
+	concerns := p.v.has(call.RespondApprovals) && (a.Principal == p.v.call.Principal || a.Deputy == p.v.call.Principal)
+	return a.EndedAt.IsZero() && p.now.Millis() < a.Until.Millis() && (concerns || p.v.has(call.ManageAbsences))
+}
+
+// State says whether an absence is over, in words.
+func (p absences) State(a wire.Absence) string { return shown.AbsenceText(a.Absence, a.Active, p.now) }
+
+func showAbsences(v *visit) (view, error) { return absencesOf(v, newFilledForm(url.Values{})) }
+
+func absencesOf(v *visit, f filledForm) (view, error) {
+	list, err := v.cfg.Service.Absences.List(v.r.Context(), v.call, struct{}{})
+	return view{Template: "absences", Title: "Absences", Data: absences{f, list, v, a2a.At(v.cfg.Now())}}, err
+}
+
+// addAbsence makes the absence of a form. Its days are whole days in UTC.
+func addAbsence(v *visit) (view, error) {
+	return makeRule(v, absencesOf, func() (string, error) {
+		p := absence.AddParams{Principal: strings.TrimSpace(v.field("principal")), Deputy: strings.TrimSpace(v.field("deputy"))}
+		none := func(group string) bool { return group == "" }
+		p.Groups = slices.DeleteFunc(each(strings.Split(v.field("groups"), ","), strings.TrimSpace), none)
+		if p.Deputy == "" {
+			return "", call.InvalidField("deputy", "is missing")
+		}
+		var from, until bool
+		if p.From, from = dayOf(v.field("from"), 0); !from {
+			return "", call.InvalidField("from", noDay)
+		}
+		if p.Until, until = dayOf(v.field("until"), 1); !until {
+			return "", call.InvalidField("until", noDay)
+		}
+		_, err := v.cfg.Service.Absences.Add(v.r.Context(), v.call, p)
+		return absencesPath, err
+	})
+}
+
+// dayOf returns the beginning of a day such as 2026-05-31, or of one some days later; zero for no text.
+func dayOf(text string, later int) (at a2a.Time, ok bool) {
+	if text == "" {
+		return at, true
+	}
+	day, err := time.Parse(time.DateOnly, text)
+	if err != nil || day.Year() < 1970 || day.Year() > 9998 {
+		return at, false
+	}
+	return a2a.At(day.AddDate(0, 0, later)), true
+}
+
+// noDay is the problem of a field that has no day.
+const noDay = "is not a day such as 2026-05-31"
+
+func endAbsence(v *visit) (view, error) {
+	_, err := v.cfg.Service.Absences.End(v.r.Context(), v.call, read.IDParams{ID: v.r.PathValue("id")})
+	return view{Location: absencesPath}, err
 }

@@ -44,7 +44,6 @@ func (f startForm) Plans() []*opt.Plan {
 	return f.Preview.Objective.Plans
 }
 
-// showStart shows an empty form, or one for the skill or the example of a link.
 func showStart(v *visit) (view, error) {
 	return v.startView(startForm{filledForm: newFilledForm(v.r.URL.Query())}), nil
 }
@@ -52,7 +51,6 @@ func showStart(v *visit) (view, error) {
 // newKey returns a new id of a message, or a new key of a form.
 func newKey() string { return "console-" + rand.Text() }
 
-// startView returns the page with a form.
 func (v *visit) startView(f startForm) view {
 	f.Skills = v.cfg.Service.Cards.Skills(v.call)
 	return view{Template: "start", Title: "New objective", Data: f}
@@ -89,7 +87,6 @@ func previewStart(v *visit) (view, error) {
 	return v.startRefused(read())
 }
 
-// rehearseStart shows how the work is likely to go, with its plan.
 func rehearseStart(v *visit) (view, error) {
 	f, err := v.preview()
 	if err == nil {
@@ -99,9 +96,8 @@ func rehearseStart(v *visit) (view, error) {
 	return v.startRefused(f, err)
 }
 
-// startRefused returns the page with a form that may have been refused, and keeps its
-// input. Its message keeps its id, so that the form can be sent again, unless another
-// request has used the id.
+// startRefused returns the page with a form that may have been refused, and keeps its input. Its message keeps its id,
+// so that the form can be sent again, unless another request has used the id.
 func (v *visit) startRefused(f startForm, err error) (view, error) {
 	if err == nil {
 		return v.startView(f), nil
@@ -156,8 +152,7 @@ func digestOfPlans(plans []*opt.Plan) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// start begins an objective. If it would have other plans than the page has shown, it
-// shows these first.
+// start begins an objective. If it would have other plans than the page has shown, it shows these first.
 func start(v *visit) (view, error) {
 	f, err := v.preview()
 	if err != nil {

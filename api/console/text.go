@@ -26,16 +26,11 @@ func shorten(s string, width int) string {
 // beginningText returns the beginning of a text with its line breaks, at most a number of
 // bytes, with an ellipsis if more follows.
 func beginningText(s string, most int) string {
-	s = strings.TrimSpace(s)
-	text, cut := cutText(s, most)
-	if cut {
-		return strings.TrimSpace(text) + "…"
-	}
-	return s
+	text, cut := cutText(strings.TrimSpace(s), most)
+	return strings.TrimSpace(text) + when(cut, "…")
 }
 
-// cutText returns at most a number of bytes of a text, in whole characters; cut says
-// that more follows.
+// cutText returns at most a number of bytes of a text, in whole characters; cut says that more follows.
 func cutText(s string, most int) (text string, cut bool) {
 	if len(s) <= most {
 		return s, false
@@ -43,7 +38,6 @@ func cutText(s string, most int) (text string, cut bool) {
 	return strings.ToValidUTF8(s[:most], ""), true
 }
 
-// sizeText returns a number of bytes for people.
 func sizeText(n int) string { return humanize.IBytes(uint64(n)) }
 
 // titleOfGate returns the title of a gate, or what it waits for if it has none.
@@ -58,15 +52,12 @@ func titleOfGate(g *opt.Gate) string {
 // untitled say what a gate without a title and a question waits for.
 var untitled = map[opt.GateKind]string{opt.Credential: "an authorization", opt.Clarification: "a question"}
 
-// titleWidth is the width of a title in a list.
 const titleWidth = 160
 
-// gateTitle returns the title of a gate, with how many times it was asked.
 func gateTitle(g *opt.Gate) string {
 	return shorten(a2a.Visible(titleOfGate(g)), titleWidth) + g.Again()
 }
 
-// nameOfPlan returns the name of a plan in quotation marks.
 func nameOfPlan(o *opt.Objective, id string) string {
 	if p := o.Plan(id); p != nil {
 		return quoted(p.Name)
@@ -74,18 +65,13 @@ func nameOfPlan(o *opt.Objective, id string) string {
 	return "a plan"
 }
 
-// nameText returns the name of something in a line.
 func nameText(name string) string { return shorten(a2a.Visible(name), titleLetters) }
 
 // quoted returns a name in quotation marks, "" for none.
 func quoted(name string) string {
-	if name == "" {
-		return ""
-	}
-	return "“" + nameText(name) + "”"
+	return when(name != "", "“"+nameText(name)+"”")
 }
 
-// each returns what a function makes of each of a list.
 func each[T, S any](list []T, of func(T) S) (out []S) {
 	for _, one := range list {
 		out = append(out, of(one))
@@ -93,7 +79,6 @@ func each[T, S any](list []T, of func(T) S) (out []S) {
 	return out
 }
 
-// filter returns those of a list that are kept.
 func filter[T any](list []T, keep func(T) bool) []T {
 	return slices.DeleteFunc(slices.Clone(list), func(one T) bool { return !keep(one) })
 }
@@ -111,18 +96,20 @@ func few(names []string) []string {
 	return names
 }
 
-// behind returns a text behind the words before it, "" for none.
-func behind(before, text string) string {
-	if text == "" {
-		return ""
+// when returns a text if something is so, else "".
+func when(is bool, text string) string {
+	if is {
+		return text
 	}
-	return before + text
+	return ""
 }
+
+// behind returns a text behind the words before it, "" for none.
+func behind(before, text string) string { return when(text != "", before+text) }
 
 // shownText returns a text of others, cut if it is long.
 func shownText(s string) string { return a2a.Visible(beginningText(s, usualMeasure.one)) }
 
-// questionOf returns the text of a question of a gate.
 func questionOf(g *opt.Gate, id string) string {
 	i := slices.IndexFunc(g.Questions, func(q opt.Question) bool { return q.ID == id })
 	if i < 0 {
@@ -133,10 +120,7 @@ func questionOf(g *opt.Gate, id string) string {
 
 // countsText says whether a reply that did not close its gate counts.
 func countsText(d opt.Decision) string {
-	if d.Verdict != opt.Accepted {
-		return "refused: " + verdictText(d.Verdict)
-	}
-	return "counts"
+	return cmp.Or(when(d.Verdict != opt.Accepted, "refused: "+verdictText(d.Verdict)), "counts")
 }
 
 // stepsTaken say what a step of a ladder has done.
@@ -164,3 +148,22 @@ func lookOfStatus(s opt.ObjectiveStatus) shown.Look {
 	}
 	return look
 }
+
+// silentAt names those who are asked by name at a gate and have not voted.
+func silentAt(g *opt.Gate) []string {
+	return filter(shown.Named(g.Responders), func(name string) bool { return !g.Voted(name) })
+}
+
+// peopleText says who can answer a gate.
+func peopleText(g *opt.Gate) string {
+	switch names := silentAt(g); {
+	case len(names) > 0:
+		return shown.Joined(g.Responders, few(each(names, nameText)))
+	case g.Responders != nil && g.Responders.NotRequester:
+		return "anyone but those who shaped the work"
+	}
+	return "anyone who may answer"
+}
+
+// durationText returns a time in milliseconds for people: in two units, if the first of them says little.
+func durationText(ms int64) string { return opt.InUnits(ms, 10) }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"longhaul/a2a"
 	"longhaul/api/read"
@@ -13,7 +14,6 @@ import (
 	"longhaul/opt/wire"
 )
 
-// timelineSize is how many events a page of a timeline shows.
 const timelineSize = 50
 
 // A moment is one line of a timeline: an event of an objective.
@@ -40,7 +40,6 @@ func (m moment) Kind() shown.Kind {
 	return ""
 }
 
-// A timeline is the data of the page with the events of an objective.
 type timeline struct {
 	Objective *opt.Objective
 	Moments   []moment
@@ -49,8 +48,7 @@ type timeline struct {
 	Earlier   bool // it is not the first page
 }
 
-// showTimeline shows the events of an objective, the latest first, and the decisions at
-// its gates.
+// showTimeline shows the events of an objective, the latest first, and the decisions at its gates.
 func showTimeline(v *visit) (view, error) {
 	if ref, ok := opt.ParseID(v.r.PathValue("id")); ok && ref.ObjectiveID != v.r.PathValue("id") {
 		return view{Location: objectivePath(ref.ObjectiveID) + "/timeline"}, nil
@@ -72,7 +70,6 @@ func showTimeline(v *visit) (view, error) {
 	return out, err
 }
 
-// momentsOf returns the lines of a timeline for events.
 func momentsOf(o *opt.Objective, events []shown.Recorded) []moment {
 	return each(events, func(r shown.Recorded) moment { return moment{r, o} })
 }
@@ -105,19 +102,10 @@ var eventTexts = map[opt.EventKind]string{
 
 // wordsOf returns the words of an event for its text. Those that follow others are "" if there is nothing to say.
 func wordsOf(o *opt.Objective, e opt.Event) *strings.Replacer {
-	again, replaces, were := "", "", "were"
-	if e.Try > 1 {
-		again = " again"
-	}
-	if len(e.Replaces) > 0 {
-		replaces = " and replaces " + opt.Count(len(e.Replaces), "plan")
-	}
-	if len(e.Tasks) == 1 {
-		were = "was"
-	}
 	return strings.NewReplacer(
 		"{asker}", a2a.Visible(o.Principal), "{attempt}", strconv.Itoa(e.Attempt), "{by}", behind(" by ", a2a.Visible(e.Principal)), "{end}", e.Reason,
-		"{plan}", nameOfPlan(o, e.PlanID), "{replaces}", replaces, "{tasks}", opt.Count(len(e.Tasks), "task"), "{were}", were, "{again}", again,
+		"{plan}", nameOfPlan(o, e.PlanID), "{replaces}", when(len(e.Replaces) > 0, " and replaces "+opt.Count(len(e.Replaces), "plan")),
+		"{tasks}", opt.Count(len(e.Tasks), "task"), "{were}", cmp.Or(when(len(e.Tasks) == 1, "was"), "were"), "{again}", when(e.Try > 1, " again"),
 		"{stage}", stageText(e), "{reason}", reasonSuffix(e.Reason), "{said}", textSuffix(e), "{waited}", durationText(e.Waited), "{link}", a2a.Visible(e.Link),
 	)
 }
@@ -155,8 +143,7 @@ func eventText(o *opt.Objective, e opt.Event) string {
 	return string(e.Kind)
 }
 
-// stageText returns the word for the state to which an event moves an objective or a plan,
-// and the reason.
+// stageText returns the word for the state to which an event moves an objective or a plan, and the reason.
 func stageText(e opt.Event) string {
 	look := shown.Stage{Status: e.To, Reason: e.Reason}.Look()
 	reason := look.ReasonText(e.Reason)
@@ -166,7 +153,6 @@ func stageText(e opt.Event) string {
 	return look.Word + behind(": ", reason)
 }
 
-// taskMoveText describes the move of a task.
 func taskMoveText(e opt.Event) string {
 	switch {
 	case e.Step == opt.Expire:
@@ -182,26 +168,20 @@ func taskMoveText(e opt.Event) string {
 }
 
 func messageEventText(e opt.Event) string {
-	principal := a2a.Visible(e.Principal)
-	if d := e.Decision; d != nil {
-		principal = d.Who()
-		switch {
-		case d.DecidedBy == opt.ByTimer:
-			return "No answer came in time: " + string(d.Action)
-		case d.Verdict != opt.Accepted:
-			return "An answer of " + principal + " was refused: " + verdictText(d.Verdict)
-		case d.Action != "":
-			return principal + " decided: " + string(d.Action)
-		}
-		return principal + " answered"
-	}
-	if e.Verdict.Kept() || e.Verdict == "" {
-		if principal == "" {
-			return "A message of the agent"
-		}
+	switch d, principal := e.Decision, a2a.Visible(e.Principal); {
+	case d != nil && d.DecidedBy == opt.ByTimer:
+		return "No answer came in time: " + string(d.Action)
+	case d != nil && d.Verdict != opt.Accepted:
+		return "An answer of " + d.Who() + " was refused: " + verdictText(d.Verdict)
+	case d != nil:
+		return d.Who() + cmp.Or(behind(" decided: ", string(d.Action)), " answered")
+	case e.Verdict != "" && !e.Verdict.Kept():
+		return "A message of " + principal + " was refused: " + verdictText(e.Verdict)
+	case principal == "":
+		return "A message of the agent"
+	default:
 		return principal + " wrote a message"
 	}
-	return "A message of " + principal + " was refused: " + verdictText(e.Verdict)
 }
 
 // reasonSuffix returns a reason as the end of a sentence, "" for none.
@@ -213,4 +193,219 @@ func textSuffix(e opt.Event) string {
 		return ""
 	}
 	return behind(". ", shorten(a2a.Visible(e.Status.Text()), 200))
+}
+
+// A picture is the timeline of an objective: a lane for each plan, with a row for each task.
+type picture struct {
+	Ticks []tick
+	Now   string // where the present is, in percent; "" if it is not shown
+	Zooms []choice
+	Back  string // addresses of the stretches before and after, "" for none
+	On    string
+
+	course *shown.Course
+	scale
+}
+
+type tick struct{ X, Text string }
+
+// A scale is the stretch of time that a picture shows, in milliseconds.
+type scale struct{ from, until, now int64 }
+
+// leastShown is the shortest time that a picture shows, in milliseconds.
+const leastShown = 1000
+
+// fullScale is the scale of the whole course, until now. The end moves in steps, the present in
+// smaller ones, so that most bars stay where they are.
+func fullScale(c *shown.Course, now a2a.Time) scale {
+	s := scale{from: c.Begun.Millis(), until: c.Ended.Millis(), now: now.Millis()}
+	for _, spans := range c.Tasks { // tasks may end a little later
+		s.until = max(s.until, spans[len(spans)-1].Until.Millis())
+	}
+	if c.Ended.IsZero() {
+		step := max(1000, (s.now-s.from)/100)
+		s.now -= (s.now - s.from) % step
+		for s.until = s.from + 10*leastShown; s.until < s.now+2*step; {
+			s.until += (s.until - s.from) / 8
+		}
+	}
+	s.until = max(s.until, s.from+leastShown)
+	return s
+}
+
+// place returns where a stretch is, in percent; ok is false if it is not shown.
+func (s scale) place(from, until int64) (x, w string, ok bool) {
+	from, until = max(from, s.from), min(until, s.until)
+	if until < from || from > s.until {
+		return "", "", false
+	}
+	part := func(ms int64) string {
+		return strconv.FormatFloat(100*float64(ms)/float64(s.until-s.from), 'f', 2, 64)
+	}
+	least := (s.until - s.from) / 250 // what can be seen
+	return part(from - s.from), part(max(until-from, least)), true
+}
+
+// steps are the distances of ticks, and how much a picture can show.
+var (
+	steps = []time.Duration{
+		100 * time.Millisecond, 200 * time.Millisecond, 500 * time.Millisecond, time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second, 20 * time.Second, 30 * time.Second,
+		time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute, 20 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour, 4 * time.Hour, 8 * time.Hour, 12 * time.Hour,
+		day, 2 * day, 7 * day, 14 * day, 28 * day, 91 * day, 364 * day,
+	}
+	spans = []time.Duration{10 * time.Second, time.Minute, 10 * time.Minute, time.Hour, 8 * time.Hour, day, 7 * day, 28 * day}
+)
+
+const day = 24 * time.Hour
+
+// mostTicks is how many ticks fit the window of a phone.
+const mostTicks = 5
+
+// pictureOf returns the timeline of o, nil if it has no plans.
+func pictureOf(o *opt.Objective, c *shown.Course, at spot, now a2a.Time) *picture {
+	if len(o.Plans) == 0 {
+		return nil
+	}
+	full := fullScale(c, now)
+	p := &picture{course: c, scale: full}
+	seconds, end := at.number("span"), at.number("until")
+	if span := seconds * 1000; span > 0 && span < full.until-full.from {
+		if end > full.from+span && end < full.until {
+			p.until = end
+		}
+		p.from = p.until - span
+		if p.from > full.from {
+			p.Back = at.ToSpan(seconds, max(p.until-span/2, full.from+span))
+		}
+		if p.until < full.until {
+			p.On = at.ToSpan(seconds, min(p.until+span/2, full.until))
+		}
+	}
+	p.Zooms = zoomsOf(full, at, c.Tasks[idOf(o.ID, at.Get("task"))])
+	p.ruler(full.from)
+	return p
+}
+
+// zoomsOf returns the choices of how much to show, none for a short course. They lead to the
+// present, or to where the selected task begins.
+func zoomsOf(full scale, at spot, selected []shown.Span) (out []choice) {
+	chosen, now := false, at.number("span")
+	for _, span := range spans {
+		if span.Milliseconds() < full.until-full.from {
+			seconds, until := int64(span/time.Second), at.number("until")
+			if len(selected) > 0 && now == 0 {
+				until = selected[0].From.Millis() + 3*span.Milliseconds()/4
+			}
+			chosen = chosen || seconds == now
+			out = append(out, choice{at.ToSpan(seconds, until), durationText(span.Milliseconds()), seconds == now})
+		}
+	}
+	if len(out) > 0 {
+		out = append(out, choice{at.ToSpan(0, 0), "All", !chosen})
+	}
+	return out
+}
+
+// ruler adds the ticks and the present.
+func (p *picture) ruler(begin int64) {
+	fits := func(d time.Duration) bool { return (p.until-p.from)/d.Milliseconds() <= mostTicks }
+	step := append(filter(steps, fits), steps[len(steps)-1])[0].Milliseconds()
+	for at := p.from + (step-(p.from-begin)%step)%step; at < p.until; at += step {
+		x, _, _ := p.place(at, at)
+		p.Ticks = append(p.Ticks, tick{x, cmp.Or(when(at == begin, "start"), opt.InUnits(at-begin, at))})
+	}
+	if p.now > p.from && p.now < p.until {
+		p.Now, _, _ = p.place(p.now, p.now)
+	}
+}
+
+// Took returns how long the work on a task has taken, "" if it has not begun.
+func (p *picture) Took(t *opt.Task) string {
+	all := stretchesOf(p.course.Tasks[t.ID], a2a.AtMillis(p.now))
+	if len(all) == 0 {
+		return ""
+	}
+	return durationText(all[len(all)-1].Until.Millis() - all[0].From.Millis())
+}
+
+// Bars returns the bars of a task of a plan that are in the picture.
+func (p *picture) Bars(plan *opt.Plan, t *opt.Task) (out []stretch) {
+	all := stretchesOf(p.course.Tasks[t.ID], a2a.AtMillis(p.now))
+	if ready, ok := readyAt(plan, t, p.course); ok && (len(all) > 0 || !t.State.Ended() && !plan.Status.Ended()) {
+		begun := p.now
+		if len(all) > 0 {
+			begun = all[0].From.Millis()
+		}
+		if begun-ready >= leastShown {
+			wait := shown.Span{From: a2a.AtMillis(ready), Until: a2a.AtMillis(begun)}
+			all = append([]stretch{{Span: wait, Class: "ready", What: "Waited for its turn"}}, all...)
+		}
+	}
+	for _, s := range all {
+		var shown bool
+		if s.X, s.W, shown = p.place(s.From.Millis(), s.Until.Millis()); shown {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// readyAt returns when nothing that a task waits for was left; ok is false if something is.
+func readyAt(p *opt.Plan, t *opt.Task, c *shown.Course) (at int64, ok bool) {
+	begun := c.Plans[p.ID]
+	at = begun.Millis()
+	for _, b := range p.Before(t) {
+		spans := c.Tasks[b.ID]
+		if !b.Done() || len(spans) == 0 {
+			return 0, false
+		}
+		at = max(at, spans[len(spans)-1].Until.Millis())
+	}
+	return at, !begun.IsZero()
+}
+
+// A stretch is a span of the work on a task, which ends now if it lasts, in words: a bar of the picture, or a
+// row beside it.
+type stretch struct {
+	shown.Span
+	Class, What string
+	X, W        string // its place in the picture, in percent
+}
+
+// Took returns how long the stretch is, for people.
+func (s stretch) Took() string { return durationText(s.Until.Millis() - s.From.Millis()) }
+
+// stretchesOf returns the stretches of the work on a task.
+func stretchesOf(spans []shown.Span, now a2a.Time) (out []stretch) {
+	for i, span := range spans {
+		s := stretch{Span: span}
+		s.Class, s.What = describe(spans[i:])
+		if s.Until.IsZero() {
+			s.Until = a2a.AtMillis(max(now.Millis(), s.From.Millis()))
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// describe says what the first of the stretches of the work on a task is. An attempt after which another one follows has
+// failed.
+func describe(spans []shown.Span) (class, what string) {
+	s := spans[0]
+	class, what = "completed", cmp.Or(when(s.Attempt > 0, "Attempt "+strconv.Itoa(s.Attempt)), "Work")
+	switch {
+	case s.Kind == shown.LooksWaiting:
+		return "waiting", "Waited for people"
+	case s.Untaken:
+		return "untaken", "Waited for a worker"
+	case s.Kind == shown.LooksPending:
+		return "ready", "Waited for others"
+	case s.End != "":
+		class = string(s.End)
+	case s.Until.IsZero():
+		class = "working"
+	case len(spans) > 1 && spans[1].Kind == shown.LooksWorking && spans[1].Attempt > s.Attempt:
+		class = "failed"
+	}
+	return class, what + when(class == "failed" || class == "canceled", ", "+class)
 }

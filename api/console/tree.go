@@ -20,7 +20,6 @@ const (
 	titleLetters          = 80 // of a name in a title
 )
 
-// A tree is the drawing of the plans and tasks of an objective.
 type tree struct {
 	W, H  int
 	Lines string // between plans, as the data of a path
@@ -29,7 +28,6 @@ type tree struct {
 	Draft bool
 }
 
-// A treePlan is the drawing of a plan.
 type treePlan struct {
 	treeTask
 	Lines string // between its tasks
@@ -107,11 +105,7 @@ func drawPlan(p *opt.Plan, b block, inner *drawing, to func(key string) string, 
 // drawBlock returns the drawing of a plan or a task in its block, with as many letters of its name as fit.
 func drawBlock(b block, name string, letters int, look shown.Look, optional bool) treeTask {
 	name = a2a.Visible(name)
-	out := treeTask{block: b, Title: shorten(name, titleLetters) + ": " + look.Word, Name: shorten(name, letters), Class: string(look.Kind), Optional: optional}
-	if optional {
-		out.Title += ", optional"
-	}
-	return out
+	return treeTask{block: b, Title: shorten(name, titleLetters) + ": " + look.Word + when(optional, ", optional"), Name: shorten(name, letters), Class: string(look.Kind), Optional: optional}
 }
 
 // placesBefore lists, for each plan or task, the places in the list of those that must be done before it.
@@ -130,9 +124,6 @@ type block struct{ X, Y, W, H int }
 
 func (b block) moved(x, y int) block { return block{b.X + x, b.Y + y, b.W, b.H} }
 
-// A point is a place in a drawing.
-type point struct{ X, Y int }
-
 // A gap is the space between the blocks of a layer, and between layers.
 type gap struct{ within, between int }
 
@@ -145,15 +136,13 @@ type drawing struct {
 
 	gap   gap
 	layer []int   // by block
-	left  [][]int // by block: those in the layer before that it is joined to
-	right [][]int
 	rows  [][]int // blocks by layer, from the top down
 }
 
 // draw places blocks, in layers from left to right, each to the right of all blocks that come before it. before lists
 // these, by block; the order of blocks that do not depend on each other follows the list.
 func draw(blocks []block, before [][]int, g gap) *drawing {
-	d := &drawing{gap: g, Blocks: slices.Clone(blocks), layer: depths(before), left: make([][]int, len(blocks)), right: make([][]int, len(blocks))}
+	d := &drawing{gap: g, Blocks: slices.Clone(blocks), layer: depths(before)}
 	for to, list := range before {
 		for _, from := range list {
 			if d.layer[from] < d.layer[to] {
@@ -201,21 +190,14 @@ func (d *drawing) join(from, to int) []int {
 	for layer := d.layer[from] + 1; layer < d.layer[to]; layer++ {
 		way = append(way, len(d.Blocks))
 		d.Blocks, d.layer = append(d.Blocks, block{H: 2}), append(d.layer, layer)
-		d.left, d.right = append(d.left, nil), append(d.right, nil)
 	}
-	way = append(way, to)
-	for i := 1; i < len(way); i++ {
-		a, b := way[i-1], way[i]
-		d.right[a], d.left[b] = append(d.right[a], b), append(d.left[b], a)
-	}
-	return way
+	return append(way, to)
 }
 
 // sweeps is how often the order in the layers is improved, to the right and back.
 const sweeps = 4
 
-// sort orders the blocks of each layer by the middle of those that they are joined to,
-// so that few lines cross.
+// sort orders the blocks of each layer by the middle of those that they are joined to, so that few lines cross.
 func (d *drawing) sort() {
 	d.rows = make([][]int, slices.Max(append(slices.Clone(d.layer), -1))+1)
 	at := make([]float64, len(d.Blocks))
@@ -223,15 +205,18 @@ func (d *drawing) sort() {
 		at[i] = float64(len(d.rows[layer]))
 		d.rows[layer] = append(d.rows[layer], i)
 	}
-	pass := func(row []int, joined [][]int) {
+	left, right := map[int][]int{}, map[int][]int{} // by block: those in the layer before and after that it is joined to
+	for _, way := range d.ways {
+		for i, b := range way[1:] {
+			left[b], right[way[i]] = append(left[b], way[i]), append(right[way[i]], b)
+		}
+	}
+	pass := func(row []int, joined map[int][]int) {
 		middle := map[int]float64{}
 		for _, i := range row {
-			sum := 0.0
-			for _, j := range joined[i] {
-				sum += at[j]
-			}
-			if middle[i] = at[i]; len(joined[i]) > 0 {
-				middle[i] = sum / float64(len(joined[i]))
+			middle[i] = at[i]
+			for n, j := range joined[i] {
+				middle[i] += (at[j] - middle[i]) / float64(n+1)
 			}
 		}
 		slices.SortStableFunc(row, func(a, b int) int { return cmp.Compare(middle[a], middle[b]) })
@@ -241,10 +226,10 @@ func (d *drawing) sort() {
 	}
 	for range sweeps {
 		for _, row := range d.rows {
-			pass(row, d.left)
+			pass(row, left)
 		}
 		for _, row := range slices.Backward(d.rows) {
-			pass(row, d.right)
+			pass(row, right)
 		}
 	}
 }
@@ -273,53 +258,39 @@ func (d *drawing) place() {
 			wide = max(wide, b.W)
 		}
 		for _, i := range row {
-			if d.Blocks[i].W == 0 {
-				d.Blocks[i].W = wide // lines pass bends straight on
-			}
+			d.Blocks[i].W = cmp.Or(d.Blocks[i].W, wide) // lines pass bends straight on
 		}
 		d.W += wide
 	}
 }
 
-// line returns the points of a way. Between two layers a line runs in the gap alone.
-func (d *drawing) line(way []int) []point {
-	var out []point
-	for n, i := range way {
-		b := d.Blocks[i]
-		y := b.Y + b.H/2
-		if n > 0 {
-			out = append(out, point{b.X, y})
-		}
-		if n == len(way)-1 {
-			break
-		}
-		out = append(out, point{b.X + b.W, y})
-		if end := d.Blocks[way[n+1]].X - d.gap.between; end > b.X+b.W {
-			out = append(out, point{end, y})
-		}
-	}
-	return out
-}
-
-// path returns lines, moved by x and y, as the data of an SVG path, with an arrowhead at each end.
+// path returns lines, moved by x and y, as the data of an SVG path, with an arrowhead at each end. Between two layers a
+// line runs in the gap alone.
 func (d *drawing) path(x, y int, ways ...[]int) string {
 	var b strings.Builder
-	ends := map[point]bool{}
+	ends := map[block]bool{}
 	for _, way := range ways {
-		line := d.line(way)
-		for i, p := range line {
-			switch {
-			case i == 0:
-				fmt.Fprintf(&b, "M%d %d", p.X+x, p.Y+y)
-			case line[i-1].Y == p.Y:
-				fmt.Fprintf(&b, "h%d", p.X-line[i-1].X)
-			default:
-				on, across := p.X-line[i-1].X, p.Y-line[i-1].Y
+		at := d.Blocks[way[0]]
+		right, middle := at.X+at.W, at.Y+at.H/2
+		fmt.Fprintf(&b, "M%d %d", right+x, middle+y)
+		for _, i := range way[1:] {
+			at = d.Blocks[i]
+			if flat := at.X - d.gap.between - right; flat > 0 {
+				fmt.Fprintf(&b, "h%d", flat)
+				right += flat
+			}
+			on, across := at.X-right, at.Y+at.H/2-middle
+			if across == 0 {
+				fmt.Fprintf(&b, "h%d", on)
+			} else {
 				fmt.Fprintf(&b, "c%d 0 %d %d %d %d", on/2, on/2, across, on, across)
 			}
+			if right, middle = at.X+at.W, middle+across; i != way[len(way)-1] {
+				fmt.Fprintf(&b, "h%d", at.W)
+			}
 		}
-		if end := line[len(line)-1]; !ends[end] {
-			ends[end] = true
+		if !ends[at] {
+			ends[at] = true
 			b.WriteString("m-5-3l5 3-5 3")
 		}
 	}

@@ -4,10 +4,16 @@ import (
 	"bytes"
 	"cmp"
 	"crypto/sha256"
+	"embed"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"html/template"
+	"io/fs"
 	"net/http"
 	"net/url"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,9 +24,12 @@ import (
 	"longhaul/a2a"
 	"longhaul/api/call"
 	"longhaul/api/gate"
+	"longhaul/api/gateform"
 	"longhaul/api/read"
 	"longhaul/opt"
+	"longhaul/opt/rehearse"
 	"longhaul/opt/shown"
+	"longhaul/opt/wire"
 )
 
 // A visit is one request for a page. It is for one goroutine.
@@ -34,8 +43,7 @@ type visit struct {
 // maxForm is the largest form in bytes.
 const maxForm = 1 << 20
 
-// refreshHeader is the header of requests by the script, which follows no redirects to
-// the page for signing in.
+// refreshHeader is the header of requests by the script, which follows no redirects to the page for signing in.
 const refreshHeader = "X-Console-Refresh"
 
 // authenticate returns the caller: the session's if there is one, else the caller of the
@@ -57,8 +65,7 @@ func (v *visit) authenticate() (call.Caller, error) {
 	return caller, err
 }
 
-// readForm reads the form of a request with one into its PostForm, without the carriage returns that
-// browsers add.
+// readForm reads the form of a request with one into its PostForm, without the carriage returns that browsers add.
 func (v *visit) readForm() error {
 	if v.r.Method != http.MethodPost {
 		return nil
@@ -85,7 +92,6 @@ func (v *violations) add(wrong bool, field, description string) {
 	}
 }
 
-// err returns the fault of the form, nil for none.
 func (v violations) err() error {
 	if len(v) == 0 {
 		return nil
@@ -127,7 +133,7 @@ func (v *visit) refusal(f *call.Fault) view {
 		to := url.Values{"next": {v.r.URL.RequestURI()}}
 		if signedIn(v) {
 			to.Set("ended", "1")
-			v.setCookie(sessionCookie, "", -1)
+			v.setCookie(sessionCookie, "", gone)
 		}
 		return view{Location: signInPath + "?" + to.Encode()}
 	}
@@ -137,8 +143,7 @@ func (v *visit) refusal(f *call.Fault) view {
 	return problemOf(f).view()
 }
 
-// retryAfter sets the header that says when a repeat of a refused request may succeed, if the
-// fault names a time.
+// retryAfter sets the header that says when a repeat of a refused request may succeed, if the fault names a time.
 func (v *visit) retryAfter(f *call.Fault) {
 	if f.Retry > 0 {
 		f.SetRetryAfter(v.w.Header())
@@ -178,7 +183,6 @@ func (v *visit) write(out view) {
 	_, _ = v.w.Write(b.Bytes()) // fails only if the client has disconnected
 }
 
-// objective returns an objective with its plans and tasks.
 func (v *visit) objective(id string) (*opt.Objective, error) {
 	found, err := v.cfg.Service.Objectives.GetObjective(v.r.Context(), v.call, read.GetObjectiveParams{ID: id, Plans: true, Tasks: true})
 	return found.Objective, err
@@ -195,21 +199,17 @@ func (v *visit) waiting(f shown.InterruptFilter) ([]shown.Interrupt, error) {
 	return page.Interrupts, err
 }
 
-// gate returns a gate, open or closed.
 func (v *visit) gate(id string) (gate.ShownInterrupt, error) {
 	return v.cfg.Service.Gates.GetInterrupt(v.r.Context(), v.call, id)
 }
 
-// has reports whether the caller has a scope.
 func (v *visit) has(s call.Scope) bool { return slices.Contains(v.call.Scopes, s) }
 
-// visit returns the visit of a request.
 func (k *Console) visit(w http.ResponseWriter, r *http.Request) *visit {
 	return &visit{Console: k, call: r.Context().Value(callKey{}).(*call.Call), w: w, r: r}
 }
 
-// showUnknown answers requests for paths that are not in the table. For callers who are
-// signed in the page leads on.
+// showUnknown answers requests for paths that are not in the table. For callers who are signed in the page leads on.
 func showUnknown(v *visit) (view, error) {
 	if caller, err := v.authenticate(); err == nil {
 		v.call.Caller = caller
@@ -250,4 +250,191 @@ const (
 // badgeKey names a caller: gates may wait for a principal or for one of its groups.
 func badgeKey(c call.Caller) string {
 	return strings.Join(append([]string{c.Tenant, c.Principal}, c.Groups...), "\x00")
+}
+
+// A view is a page that is to be shown, or a redirect.
+type view struct {
+	Location string // redirect to this path of the console, or to the provider; the rest is not used
+	File     *file  // to be stored; the rest is not used
+
+	Status   int    // of HTTP; 0 for 200
+	Template string // name of a file in templates, without its ending
+	Title    string
+	Data     any // for the template
+
+	Events  string // id of the A2A task whose events report changes of the page; "" for none
+	Refresh int    // seconds after which the page may have changed; 0 for never
+
+	Done    string // what a form has done, shown once
+	Problem string // why a form was refused, shown above the page
+}
+
+// A frame is the data of the layout around a view.
+type frame struct {
+	view
+	call.Caller
+	Session bool // the browser is signed in, and can sign out
+	Waiting int  // how many gates wait for the caller
+	Path    string
+}
+
+// May reports whether the caller has a scope.
+func (f frame) May(s call.Scope) bool { return slices.Contains(f.Scopes, s) }
+
+//go:embed templates/*.html
+var templateFiles embed.FS
+
+// views has the templates by name, each with the layout around it.
+type views map[string]*template.Template
+
+func newViews(a assets) views {
+	layout := template.Must(template.New("layout").Funcs(functions(a)).ParseFS(templateFiles, "templates/layout.html", "templates/_*.html"))
+	files, _ := fs.Glob(templateFiles, "templates/[a-z]*.html") // the pattern is valid
+	out := views{}
+	for _, file := range files {
+		name := strings.TrimSuffix(path.Base(file), ".html")
+		if name != "layout" {
+			out[name] = template.Must(template.Must(layout.Clone()).ParseFS(templateFiles, file))
+		}
+	}
+	return out
+}
+
+func functions(a assets) template.FuncMap {
+	return template.FuncMap{
+		"asset":      a.url,
+		"lookOf":     shown.LookOf,
+		"planner":    func(o *opt.Objective) string { p, _ := o.Metadata.String(opt.KeyPlanner); return p },
+		"look":       shown.LookOfTask[opt.TaskState],
+		"planLook":   shown.LookOfPlan,
+		"within":     func(path, section string) bool { return path == section || strings.HasPrefix(path, section+"/") },
+		"console":    func(path string) string { return Path + path },
+		"visible":    a2a.Visible,
+		"name":       nameText,
+		"quoted":     quoted,
+		"shorten":    shorten,
+		"excerpt":    beginningText,
+		"grouped":    opt.Grouped,
+		"used":       wire.UsageOf,
+		"took":       func(seconds float64) string { return durationText(int64(1000 * seconds)) },
+		"reason":     shown.KnownReason,
+		"reasonText": shown.ReasonText,
+		"data":       a2a.DataText,
+		"key":        keyOf,
+		"page":       pageOf,
+		"width":      func(share float64) int { return int(100 * min(1, share)) },
+		"inbox":      gatePath,
+		"standing":   newStandingPath,
+		"since":      sinceText,
+		"percent":    func(share float64) string { return fmt.Sprintf("%.0f%%", 100*share) },
+		"askedOf":    askedOf,
+		"ahead":      gateform.Ahead,
+		"taken":      func(step opt.StepKind) string { return stepsTaken[step] },
+		"question":   questionOf,
+		"counts":     countsText,
+		"said":       func(answer json.RawMessage) string { return shownText(a2a.DataText(answer)) },
+		"times":      func(r rehearse.Range[time.Duration]) string { return r.Text(sinceText) },
+		"costs":      func(r rehearse.Range[opt.Money]) string { return r.Text(opt.Money.String) },
+		"states":     func() []shown.Kind { return shown.Kinds },
+		"statuses":   func() []opt.ObjectiveStatus { return opt.ObjectiveStatuses },
+		"statusLook": lookOfStatus,
+		"playbook":   func(planner string) string { return strings.TrimPrefix(planner, "playbook ") },
+		"part":       func(n, of int) int { return 100 * n / max(1, of) },
+		"sum":        func(a, b int) int { return a + b },
+		"gate":       func(g *opt.Gate) string { return nameText(titleOfGate(g)) },
+		"titled":     gateTitle,
+		"gist":       gistOf,
+		"people":     peopleText,
+	}
+}
+
+func sinceText(d time.Duration) string {
+	d = d.Round(time.Second)
+	return cmp.Or(when(d == 0, "0 s"), durationText(d.Milliseconds()))
+}
+
+// askedOf returns who can answer after a step, "" if it asks no one.
+func askedOf(a rehearse.Ask) string {
+	return when(a.Step != opt.Remind && a.Step != opt.Expire, cmp.Or(shown.Who(a.Of), "everyone"))
+}
+
+// eventsOf returns the id of the task whose events report the changes of o, "" if o has ended.
+func eventsOf(o *opt.Objective) string {
+	return when(!o.Settled(), o.RootID())
+}
+
+// refreshEvery is after how many seconds a page about an objective may have changed
+// without an event of its stream: places in a queue, and attempts.
+const refreshEvery = 15
+
+// assetPath is the path of the script, the styles and the images, before their names.
+const assetPath = Path + "/assets/"
+
+//go:embed assets/*
+var assetFiles embed.FS
+
+// assets serves these files. Their version changes with any of them, so browsers may keep them.
+type assets struct {
+	version string
+	files   http.Handler
+}
+
+func newAssets() assets {
+	sum := sha256.New()
+	files, _ := fs.Glob(assetFiles, "assets/*") // the pattern is valid
+	for _, file := range files {
+		data, _ := assetFiles.ReadFile(file) // it is embedded
+		sum.Write(data)
+	}
+	all, _ := fs.Sub(assetFiles, "assets") // it is there
+	return assets{hex.EncodeToString(sum.Sum(nil)[:6]), http.StripPrefix(assetPath, http.FileServerFS(all))}
+}
+
+func (a assets) url(name string) string { return assetPath + name + "?v=" + a.version }
+
+func (a assets) serve(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Cache-Control", "no-cache")
+	if r.URL.Query().Get("v") == a.version {
+		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+	}
+	a.files.ServeHTTP(w, r)
+}
+
+// A problem says why a request was refused, and what to do.
+type problem struct {
+	Status      int
+	Title, Text string
+}
+
+func (p problem) view() view {
+	return view{Status: p.Status, Template: "problem", Title: p.Title, Data: p}
+}
+
+// problems are what people read about faults, with their messages in them. They do not quote internals.
+var problems = map[call.Kind]problem{
+	call.Unauthenticated: {http.StatusUnauthorized, "You are not signed in", "Sign in and try again."},
+	call.Forbidden:       {http.StatusForbidden, "You may not do this", "{message}."},
+	call.NotFound:        {http.StatusNotFound, "Not found", "It does not exist, or it was removed, or it is not yours to see."},
+	call.InvalidParams:   {http.StatusBadRequest, "This cannot be used", "{message}."},
+	call.InvalidState:    {http.StatusConflict, "Too late for this", "{message}. The page shows the present state."},
+	call.QueueFull:       {http.StatusServiceUnavailable, "The queue is full", "Too much work waits in this context. Try again later."},
+	call.QuotaExceeded:   {http.StatusTooManyRequests, "Too much is in use", "{message}."},
+	call.RateLimited:     {http.StatusTooManyRequests, "Too many requests", "Try again in a moment."},
+	call.Unavailable:     {http.StatusServiceUnavailable, "Not available", "Try again in a moment. What you sent may have been recorded: look before you send it again."},
+}
+
+// alike are the kinds of faults about which people read the same as about another kind.
+var alike = map[call.Kind]call.Kind{
+	call.TaskNotFound: call.NotFound, call.InvalidRequest: call.InvalidParams, call.Parse: call.InvalidParams, call.Unsupported: call.InvalidState, call.NotCancelable: call.InvalidState,
+}
+
+func problemOf(f *call.Fault) problem {
+	p, known := problems[cmp.Or(alike[f.Kind], f.Kind)]
+	if !known {
+		return problem{http.StatusInternalServerError, "Something went wrong", "Try again later. The log of the server has the reason."}
+	}
+	if p.Text = strings.ReplaceAll(p.Text, "{message}", f.Message); len(f.Violations) > 0 {
+		p.Text = strings.Join(each(f.Violations, func(v call.Violation) string { return v.Field + " " + v.Description + "." }), " ")
+	}
+	return p
 }

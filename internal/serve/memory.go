@@ -49,7 +49,7 @@ func giveBack(ctx context.Context, h *host) {
 			metrics.Read(sample)
 			calm, garbage := r.look(sample[0].Value.Uint64())
 			if calm {
-				h.emptyCaches(ctx) // they are not in Go's memory, and may be full with nothing allocated
+				emptyCaches(ctx, h) // they are not in Go's memory, and may be full with nothing allocated
 			}
 			if garbage {
 				debug.FreeOSMemory()
@@ -58,7 +58,7 @@ func giveBack(ctx context.Context, h *host) {
 	}
 }
 
-func (h *host) emptyCaches(ctx context.Context) {
+func emptyCaches(ctx context.Context, h *host) {
 	for _, empty := range h.caches {
 		if err := empty(ctx); err != nil {
 			h.log.Info("A cache keeps its memory", zap.Error(err))

@@ -14,8 +14,8 @@ import (
 
 const (
 	gatesAtOnce = 20
-	gatesEnough = 2000             // for the memory of one to show beside the memory of the process
-	gatesQuiet  = 40 * time.Second // after which a worker keeps no workflows
+	gatesEnough = 2000        // for the memory of one to show beside the memory of the process
+	gatesQuiet  = time.Minute // after which a worker keeps no workflows, and processes at rest have given memory back
 )
 
 // measureGates opens gates, measures the memory of a gate, and answers all: beside the official

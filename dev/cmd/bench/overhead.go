@@ -76,6 +76,8 @@ func measureEveryday(ctx context.Context, s settings, r *report, sides []*side) 
 		name := fmt.Sprintf("three texts, a send that waits and a stream, %d at a time: CPU for each", l.parallel)
 		f := r.add(measured{"a", name, "ms", found[1]["cpu"], found[0]["cpu"], sides[0].name})
 		f.setAim("ratio ≤ 1.35", f.Ratio <= 1.35)
+		name = fmt.Sprintf("the same, %d at a time: objects allocated for each", l.parallel)
+		r.add(measured{"a", name, "thousands", found[1]["objects"], found[0]["objects"], sides[0].name})
 	}
 	return nil
 }
@@ -92,6 +94,9 @@ func (l load) report(r *report, ours, base values, baseline string) {
 	figure("p50", "ms", "p50", "ratio ≤ 1.3", func(ratio float64) bool { return ratio <= 1.3 })
 	figure("p95", "ms", "p95", "", nil)
 	figure("CPU of all processes for each", "ms", "cpu", "", nil)
+	if baseline == bareName { // others allocate in processes of their own
+		figure("objects allocated for each", "thousands", "objects", "", nil)
+	}
 }
 
 // bareName is that of the baseline.
@@ -128,13 +133,18 @@ type load struct {
 }
 
 // round runs objectives of one side until the time is over and those that began
-// have ended.
+// have ended. The objects are those that this process has allocated: on a machine with
+// other work their number repeats within a few percent, and CPU time does not.
 func (l load) round(ctx context.Context, s *side, _ int) (map[string]float64, error) {
 	runtime.GC() // the garbage of the other side
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
 	cpu := s.cpu()
 	found, err := closedLoop(ctx, l.parallel, l.lasts, s.once)
 	if err == nil {
 		found["cpu"] = milliseconds(s.cpu()-cpu) / found["calls"]
+		runtime.ReadMemStats(&after)
+		found["objects"] = float64(after.Mallocs-before.Mallocs) / found["calls"] / 1000
 	}
 	return found, err
 }
