@@ -283,7 +283,7 @@ func TestStart_rehearsesFromThePast(t *testing.T) {
 	}
 	form := url.Values{"text": {"build"}}
 	got := s.signedIn(t, "acme/bob").post("/console/new/rehearse", form)
-	got.wants(t, "completed after 3 min 1 s (50% of 1 min 1 s", "From 3 past runs.")
+	got.wants(t, "completed after 3 min 1 s (1 min 1 s", " in 50% of runs)", "From 3 past runs.")
 	for _, key := range []string{"other/bob", "acme/bob runs:create"} {
 		p := s.browser(t).post("/console/new/rehearse", form, "Authorization", "Bearer "+key)
 		p.wants(t, "completed after 1 s. Without past runs")

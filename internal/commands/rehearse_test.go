@@ -93,7 +93,7 @@ func TestRehearse_assumptions(t *testing.T) {
 	f := newFakeAgent(t, used, sendResult(`{"objectives":[`+run("1.50")+`,`+run("2.50")+`]}`), ended("09:10:00"), ended("10:00:00"), ended("09:20:00"), ended("10:00:00"))
 	write("within: 30m\nbudget: {cost: 1}\npeople: [{name: ann, groups: [leads], after: 5m..10m..1h, action: reject}]\n")
 	r := f.run(&rehearsing{rehearseCommand{Playbook: "ship.yaml", Message: "go", Assume: file, Past: 5}, nil})
-	for _, want := range []string{"failed after 25m (33% of ", "from 2 past runs", "Costs 2.00 (33% of ", "rejected by ann", "WARNING Build after ", "WARNING cost-per-day after ", "WARNING all of it after "} {
+	for _, want := range []string{"failed after 25m (", " in 33% of runs)", "from 2 past runs", "Costs 2.00 (", "rejected by ann", "WARNING Build after ", "WARNING cost-per-day after ", "WARNING all of it after "} {
 		if !strings.Contains(r.stdout.String(), want) || r.err != nil {
 			t.Errorf("%v: no %q in\n%s", r.err, want, r.stdout.String())
 		}

@@ -129,7 +129,7 @@ func TestRun_pastWithOthers(t *testing.T) {
 	b, likely := busy{rand.New(rand.NewPCG(1, 1))}, rehearsed(t, book, rehearse.Assumptions{})
 	ann := rehearse.Person{Name: "ann", Groups: []string{"release"}, After: rehearse.SpreadOf(time.Hour, 3*time.Hour)}
 	run, _, _ := b.run()
-	for runs, want := range map[int]string{1: "2h (1h to 3h)", 3: "2h (50% of 1h to 3h)", 9: "2h (80% of 1h to 3h)"} {
+	for runs, want := range map[int]string{1: "2h (1h to 3h)", 3: "2h (1h to 3h in 50% of runs)", 9: "2h (1h to 3h in 80% of runs)"} {
 		past := likely.PastOf(slices.Repeat([]rehearse.PastRun{run}, runs))
 		got := rehearsed(t, book, rehearse.Assumptions{Past: past, Samples: 60, People: []rehearse.Person{ann, {Name: "bob", Groups: ann.Groups, After: ann.After}}})
 		hours := func(d time.Duration) string { return fmt.Sprintf("%.0fh", d.Hours()) }

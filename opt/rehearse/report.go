@@ -62,7 +62,7 @@ func (r Range[T]) Text(text func(T) string) string {
 	case r.Share == 0:
 		return fmt.Sprintf("%s (%s)", text(r.Likely), between)
 	default:
-		return fmt.Sprintf("%s (%.0f%% of %s)", text(r.Likely), 100*r.Share, between)
+		return fmt.Sprintf("%s (%s in %.0f%% of runs)", text(r.Likely), between, 100*r.Share)
 	}
 }
 
