@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"html/template"
 	"maps"
@@ -39,12 +40,28 @@ func newMarkdown() markdown {
 	)}
 }
 
-func (m markdown) html(source string) (template.HTML, error) {
-	var b bytes.Buffer
+// html returns the HTML of a text, if that has most bytes at most: many references to one long address have more.
+func (m markdown) html(source string, most int) (template.HTML, error) {
+	b := bounded{most: most}
 	if err := m.engine.Convert([]byte(a2a.Visible(source)), &b); err != nil {
 		return "", err
 	}
-	return template.HTML(a2a.Visible(b.String())), nil // inert leaves nothing that does more than show text
+	return template.HTML(a2a.Visible(b.text.String())), nil // inert leaves nothing that does more than show text
+}
+
+// A bounded buffer refuses more than most bytes.
+type bounded struct {
+	text bytes.Buffer
+	most int
+}
+
+var errTooLong = errors.New("the text is too long")
+
+func (b *bounded) Write(p []byte) (int, error) {
+	if b.text.Len()+len(p) > b.most {
+		return 0, errTooLong
+	}
+	return b.text.Write(p)
 }
 
 // inert writes what would do more than show text.
@@ -54,11 +71,11 @@ type inert struct{}
 func (inert) RegisterFuncs(to renderer.NodeRendererFuncRegisterer) {
 	for _, kind := range []ast.NodeKind{ast.KindHeading, ast.KindLink, ast.KindImage, ast.KindAutoLink, ast.KindRawHTML, ast.KindHTMLBlock} {
 		to.Register(kind, func(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
-			html := endHTML(source, n)
+			of := endHTML
 			if entering {
-				html = beginHTML(source, n)
+				of = beginHTML
 			}
-			_, err := w.WriteString(html)
+			_, err := w.WriteString(of(source, n))
 			return ast.WalkContinue, err
 		})
 	}
@@ -381,9 +398,7 @@ func (v *viewer) show(o *object, p a2a.Part, text string) {
 func (v *viewer) render(o *object, p a2a.Part, text string) bool {
 	switch {
 	case o.As == asMarkdown:
-		if html, err := v.html(text); err == nil && len(html) <= 4*usualMeasure.one {
-			o.HTML = html
-		}
+		o.HTML, _ = v.html(text, 4*usualMeasure.one) // one that is too long is shown as text
 	case o.Cut:
 	case o.As == asTree:
 		o.Tree = nodeOf(p.Data)

@@ -158,17 +158,20 @@ func addChanged(rows []row, removed, added string) []row {
 // of a line ends with it.
 func addRows(rows []row, kind string, words []string, marks []bool) []row {
 	line := row{Kind: kind}
-	for i, w := range words {
-		text, ends := strings.CutSuffix(w, "\n")
-		marked := marks != nil && marks[i]
-		if last := len(line.Pieces) - 1; last >= 0 && line.Pieces[last].Changed == marked {
-			line.Pieces[last].Text += text
-		} else if text != "" {
-			line.Pieces = append(line.Pieces, piece{text, marked})
+	marked := func(i int) bool { return marks != nil && marks[i] }
+	for begin := 0; begin < len(words); {
+		end := begin + 1
+		for end < len(words) && !strings.HasSuffix(words[end-1], "\n") && marked(end) == marked(begin) {
+			end++
+		}
+		text, ends := strings.CutSuffix(strings.Join(words[begin:end], ""), "\n")
+		if text != "" {
+			line.Pieces = append(line.Pieces, piece{text, marked(begin)})
 		}
 		if ends {
 			rows, line = append(rows, line), row{Kind: kind}
 		}
+		begin = end
 	}
 	return rows
 }

@@ -53,8 +53,11 @@ func showGate(v *visit) (view, error) {
 // gateView returns the page of a gate beside the list of a query. w has the input of a form that was refused.
 func gateView(v *visit, s gate.ShownInterrupt, list url.Values, w written) (view, error) {
 	in, err := inboxOf(v, list)
+	if err != nil {
+		return view{}, err
+	}
 	in.Chosen = true
-	return in.beside(v, s, w), err
+	return in.beside(v, s, w), nil
 }
 
 func (in inbox) beside(v *visit, s gate.ShownInterrupt, w written) view {

@@ -339,3 +339,14 @@ func TestGate_original(t *testing.T) {
 		t.Errorf("the page is %s", again.text)
 	}
 }
+
+// The page of a gate that is closed is none without its list.
+func TestGate_closedWithoutList(t *testing.T) {
+	s := begin(t, approval(a2a.TextPart("The draft")))
+	s.send(t, "acme/carl", "Go")
+	gate, b := s.open(t), s.signedIn(t, "acme/ann")
+	b.answer(gate, b.get("/console/inbox/"+gate), "action", "accept")
+	if p := s.signedIn(t, "acme/bob").get("/console/inbox/" + gate + "?stored=x&page=garbage"); p.status != http.StatusBadRequest {
+		t.Errorf("%d: %s", p.status, p.text)
+	}
+}

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"net/http"
 	"regexp"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -195,4 +197,32 @@ func TestObject_forms(t *testing.T) {
 	if n := strings.Count(p.html, `class="json"`); n != 1 {
 		t.Errorf("there are %d trees", n)
 	}
+}
+
+// What a page does for a text is no more than a multiple of its length, however it is made.
+func TestObject_costs(t *testing.T) {
+	numbers := make([]string, 1<<14)
+	for i := range numbers {
+		numbers[i] = strconv.Itoa(i)
+	}
+	line := strings.Join(numbers, " ")
+	references := "[a]: http://x.example/" + strings.Repeat("b", 8<<10) + "\n\n" + strings.Repeat("[a] ", 1<<11)
+	s := begin(t, approval(a2a.TextPart(line)))
+	s.send(t, "acme/carl", "Go")
+	gate, b := s.open(t), s.signedIn(t, "acme/ann")
+	b.answer(gate, b.get("/console/inbox/"+gate), "action", "refine", "feedback", "Shorter")
+	s.world.Gate(gate[:strings.LastIndexByte(gate, ':')], *approval(a2a.TextPart(strings.ReplaceAll(line, " ", "-")), text(references, "text/markdown", "")))
+	gate = s.open(t)
+	if n := allocated(func() { b.get("/console/inbox/" + gate) }); n > 64<<20 {
+		t.Errorf("%d MB", n>>20)
+	}
+}
+
+// allocated returns how many bytes work allocates.
+func allocated(work func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	work()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
 }
