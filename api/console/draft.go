@@ -350,7 +350,8 @@ func (d *draft) check(p *opt.Plan) error {
 	after := *was
 	p.Tasks = slices.Concat(p.Tasks[:len(was.Tasks)], tasks)
 	after.Tasks = slices.Concat(was.Tasks, tasks)
-	if p.Loose && order != nil && after.Unordered() && !was.Unordered() { // the list would be free before it is ordered
+	meanwhile := after.Unordered() && !(was.Unordered() && p.Unordered()) // it is a list before or then, and free between
+	if p.Loose && len(tasks) > 0 && order != nil && meanwhile {
 		return errors.New("other tasks of its plan could begin too early")
 	}
 	_, err = opt.Reordered(&after, order)
@@ -366,7 +367,7 @@ func (d *draft) specs(p *opt.Plan) []opt.TaskSpec {
 
 func (d *draft) order(p *opt.Plan) (order []opt.TaskOrder) {
 	for i, was := range d.was.Plan(p.ID).Tasks {
-		if t := p.Tasks[i]; waitsElse(was.Dependencies, t.Dependencies) {
+		if t := p.Tasks[i]; t != was && waitsElse(was.Dependencies, t.Dependencies) {
 			order = append(order, opt.TaskOrder{ID: t.ID, Dependencies: t.Dependencies})
 		}
 	}
