@@ -102,6 +102,7 @@ func draftOf(f forms, at spot) (*draft, []draftLine) {
 			d = next
 		}
 	}
+	d.sort()
 	return d, lines
 }
 
@@ -176,12 +177,13 @@ func (d *draft) tasks(p *opt.Plan) []item {
 
 // at returns the plan or the task with a key.
 func (d *draft) at(key string) (found item, ok bool) {
-	all := d.row(item{})
 	for _, p := range d.now.Plans {
-		all = append(all, d.tasks(p)...)
-	}
-	if i := slices.IndexFunc(all, func(i item) bool { return d.key(i.id) == key }); i >= 0 {
-		return all[i], true
+		if d.key(p.ID) == key {
+			return itemOf(d.now, p, nil), true
+		}
+		if i := slices.IndexFunc(p.Tasks, func(t *opt.Task) bool { return d.key(t.ID) == key }); i >= 0 {
+			return itemOf(d.now, p, p.Tasks[i]), true
+		}
 	}
 	return found, false
 }
@@ -314,16 +316,17 @@ func same(a, b []string) bool {
 	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }
 
-// arrange has items of a row wait for those that they name, plans one after another: these may wait for them now.
+// arrange has items of a row wait for those that they name: plans one after another, as these may wait for them now,
+// and tasks all at once, as one with dependencies may free others.
 func (d *draft) arrange(want []item) error {
-	for _, one := range want {
+	had := each(want, d.waits)
+	for i, one := range want {
 		switch {
-		case d.waits(one):
-		case one.task != nil:
+		case one.task != nil && !had[i]:
 			t := *one.task
 			t.Dependencies = append([]string{}, one.before...)
 			one.plan.Tasks[t.Index] = &t
-		default:
+		case one.task == nil && !d.waits(one):
 			ids, err := d.now.Reordered(one.plan, one.before)
 			if err != nil {
 				return err
@@ -339,14 +342,19 @@ func (d *draft) arrange(want []item) error {
 
 // check makes the new tasks of a plan, and reports why its tasks cannot be as they are.
 func (d *draft) check(p *opt.Plan) error {
-	after := *d.was.Plan(p.ID)
-	tasks, err := after.NewTasks(d.specs(p))
+	was, order := d.was.Plan(p.ID), d.order(p)
+	tasks, err := was.NewTasks(d.specs(p))
 	if err != nil {
 		return err
 	}
-	p.Tasks = slices.Concat(p.Tasks[:len(after.Tasks)], tasks)
-	after.Tasks = slices.Concat(after.Tasks, tasks)
-	_, err = opt.Reordered(&after, d.order(p))
+	after := *was
+	p.Tasks = slices.Concat(p.Tasks[:len(was.Tasks)], tasks)
+	after.Tasks = slices.Concat(was.Tasks, tasks)
+	meanwhile := after.Unordered() && !(was.Unordered() && p.Unordered()) // it is a list before or then, and free between
+	if p.Loose && len(tasks) > 0 && order != nil && meanwhile {
+		return errors.New("other tasks of its plan could begin too early")
+	}
+	_, err = opt.Reordered(&after, order)
 	return err
 }
 
@@ -359,7 +367,7 @@ func (d *draft) specs(p *opt.Plan) []opt.TaskSpec {
 
 func (d *draft) order(p *opt.Plan) (order []opt.TaskOrder) {
 	for i, was := range d.was.Plan(p.ID).Tasks {
-		if t := p.Tasks[i]; waitsElse(was.Dependencies, t.Dependencies) {
+		if t := p.Tasks[i]; t != was && waitsElse(was.Dependencies, t.Dependencies) {
 			order = append(order, opt.TaskOrder{ID: t.ID, Dependencies: t.Dependencies})
 		}
 	}
@@ -420,11 +428,11 @@ func (d *draft) commands(p *opt.Plan) (all []opt.Command) {
 	if waitsElse(d.was.Plan(p.ID).Dependencies, p.Dependencies) {
 		all = append(all, opt.Command{Kind: opt.UpdatePlan, PlanID: p.ID, Change: &opt.Change{Dependencies: p.Dependencies}})
 	}
-	skipped := filter(append(d.tasks(p), itemOf(d.now, p, nil)), func(i item) bool { return d.skipped[i.id] })
-	return append(all, each(skipped, item.skip)...)
+	items := append(each(p.Tasks, func(t *opt.Task) item { return item{id: t.ID, plan: p, task: t} }), item{id: p.ID, plan: p})
+	return append(all, each(filter(items, func(i item) bool { return d.skipped[i.id] }), item.skip)...)
 }
 
-// ask sets the commands of d, if those are allowed that the n-th step changes. Their order is the same each time.
+// ask sets the commands of d, if those are allowed that the n-th step changes.
 func (d *draft) ask(n int) error {
 	before := d.asked
 	d.asked = nil
@@ -441,27 +449,30 @@ func (d *draft) ask(n int) error {
 			d.asked = append(d.asked, a)
 		}
 	}
-	slices.SortStableFunc(d.asked, func(a, b asked) int {
-		return cmp.Or(rank(a)-rank(b), d.depth(d.now.Plan(a.PlanID))-d.depth(d.now.Plan(b.PlanID)))
-	})
 	return nil
 }
 
-// rank orders commands: a plan whose last task is left out may end before it gets another.
-func rank(a asked) int {
-	if a.Status == string(opt.PlanSkipped) {
-		return 5
+// sort brings the commands of d into an order that is the same each time. A plan whose last task is left out may end
+// before it gets another. What a plan waits for is changed before what waits for it, so that no command makes a cycle;
+// it is left out after that, which else would begin.
+func (d *draft) sort() {
+	depths := map[string]int{}
+	var depth func(string) int // how many plans or tasks in a row must be done before one
+	depth = func(id string) int {
+		if _, ok := depths[id]; !ok {
+			of, _ := d.at(d.key(id))
+			depths[id] = 1 + slices.Max(append(each(of.before, depth), -1))
+		}
+		return depths[id]
 	}
-	return map[opt.CommandKind]int{opt.AddTasks: 1, opt.OrderTasks: 2, opt.UpdatePlan: 3, opt.MoveTask: 4, opt.CancelTask: 4}[a.Kind]
-}
-
-// depth returns how many plans in a row must be done before a plan. What they wait for is changed before what it
-// waits for, so that no command makes a cycle.
-func (d *draft) depth(p *opt.Plan) (most int) {
-	for _, b := range d.now.Before(p) {
-		most = max(most, 1+d.depth(b))
+	place := func(a asked) []int {
+		n := depth(a.PlanID)
+		if a.Status != "" || a.Kind == opt.CancelTask { // a plan after its tasks, as commands has them
+			return []int{3, -n, -depth(a.TaskID)}
+		}
+		return []int{slices.Index([]opt.CommandKind{opt.AddTasks, opt.OrderTasks, opt.UpdatePlan}, a.Kind), n}
 	}
-	return most
+	slices.SortStableFunc(d.asked, func(a, b asked) int { return slices.Compare(place(a), place(b)) })
 }
 
 type draftPanel struct {

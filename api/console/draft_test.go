@@ -12,6 +12,8 @@ import (
 	"golang.org/x/net/html"
 
 	"longhaul/a2a"
+	"longhaul/api/service"
+	"longhaul/api/service/servicetest"
 	"longhaul/internal/test"
 	"longhaul/opt"
 )
@@ -271,4 +273,82 @@ func TestDraft_approval(t *testing.T) {
 	p.wants(t, "!Earlier") // also not later: "Mail" would be what the approval releases
 	p = b.get(p.path + "?" + p.query + "&do=order&of=1-2")
 	p.wants(t, "“Pay” waits for nothing, no longer for “Approve”", `"Pay" has to stay after "Approve", where people are asked`, "!Make this change")
+}
+
+// steps adds steps to the address of a page.
+func (b *browser) steps(p page, steps ...string) page {
+	b.t.Helper()
+	for _, step := range steps {
+		p = b.get(p.path + "?" + p.query + "&" + step)
+	}
+	return p
+}
+
+// Of tasks and plans that are left out none begins because another one is left out before it, in each order of
+// the steps.
+func TestDraft_skips(t *testing.T) {
+	steps := []string{"do=skip&of=1-0", "do=skip&of=1-1", "do=skip&of=1-2", "do=skip&of=2", "do=skip&of=3-0"}
+	for _, backwards := range []bool{false, true} {
+		if backwards {
+			slices.Reverse(steps)
+		}
+		s, id := planned(t,
+			opt.PlanSpec{Name: "P", Tasks: append(tasksNamed("A"), opt.TaskSpec{Name: "B", Dependencies: []string{"task-2"}}, opt.TaskSpec{Name: "C", Dependencies: []string{"task-0"}})},
+			opt.PlanSpec{Name: "Q", Tasks: tasksNamed("D")}, opt.PlanSpec{Name: "R", Tasks: tasksNamed("E", "F")})
+		b, path := s.signedIn(t, "acme/ann"), "/console/objectives/"+id
+		b.send(b.steps(b.drafting(path, "plan=1"), steps...), "draft", "draft").wants(t, "Your changes were made.")
+		var begun []string
+		for _, r := range s.world.Events(id) {
+			if _, key, ok := strings.Cut(r.Event.TaskID, id[len("obj-"):]+"-"); ok && r.Event.To == string(opt.TaskWorking) {
+				begun = append(begun, key)
+			}
+		}
+		if want := []string{"1-0", "3-1"}; !slices.Equal(want, begun) { // A before, and F
+			t.Errorf("backwards %v: %q have begun, want %q", backwards, begun, want)
+		}
+	}
+}
+
+// A looseJournal shows all objectives as if they had begun under early rules.
+type looseJournal struct{ service.Journal }
+
+func (j looseJournal) Objective(ctx context.Context, tenant, id string) (*opt.Objective, error) {
+	o, err := j.Journal.Objective(ctx, tenant, id)
+	if err == nil {
+		o.Loose = true
+		for _, p := range o.Plans {
+			p.Loose = true
+		}
+	}
+	return o, err
+}
+
+// Where dependencies of one task free all others of a list, none may be free between two commands.
+func TestDraft_loose(t *testing.T) {
+	depending := tasksNamed("A", "B", "C")
+	depending[2].Dependencies = []string{"task-1"}
+	var plans []opt.PlanSpec
+	for i, tasks := range [][]opt.TaskSpec{tasksNamed("First"), tasksNamed("A", "B", "C", "D"), tasksNamed("A", "B", "C"), depending} {
+		plans = append(plans, opt.PlanSpec{Name: string(rune('P' + i)), Dependencies: []string{"plan-0"}[:min(i, 1)], Tasks: tasks})
+	}
+	s := beginService(t, servicetest.Config{Planner: func(opt.Objective, *a2a.Message) (servicetest.Made, bool) {
+		return servicetest.Made{Plans: plans}, true
+	}}, func(cfg *service.Config) { cfg.Journal = looseJournal{cfg.Journal} })
+	id := s.send(t, "acme/ann", "Go")
+	b, path := s.signedIn(t, "acme/ann"), "/console/objectives/"+id
+	at := b.drafting(path, "plan=2")
+
+	b.steps(at, "do=earlier&of=2-1").wants(t, "it is not in a chain", "!Make this change")
+	b.steps(at, "do=add&of=2&name=N&after=2-3", "do=earlier&of=new-1").wants(t, "“N” is added to plan “Q”, after “D”", "other tasks of its plan could begin too early")
+	b.steps(at, "do=add&of=3&name=N&after=3-2", "do=order&of=3-2&after=new-1", "do=add&of=3&name=M&after=new-1").wants(t, "This cannot be made: other tasks of its plan could begin too early.")
+	there := b.steps(at, "do=earlier&of=4-2")
+	there.wants(t, "“C” comes before “B”", "Make this change")
+	there.holds(t, `id="n4-1" data-after="4-2"`)
+	back := b.steps(there, "do=earlier&of=4-1")
+	back.wants(t, "“B” comes before “C”", "!This cannot be made")
+	back.holds(t, `id="n4-2" data-after="4-1"`)
+
+	b.steps(at, "do=earlier&of=3-1", "do=add&of=3&name=N&after=3-2").wants(t, "“B” comes before “A”", "This cannot be made: other tasks of its plan could begin too early.")
+	added := b.steps(at, "do=add&of=4&name=N&after=4-2", "do=earlier&of=4-2")
+	added.wants(t, "“N” is added to plan “S”, after “C”", "“C” comes before “B”", "Make these 2 changes")
 }
