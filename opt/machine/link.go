@@ -31,7 +31,7 @@ type Link struct {
 	Doubted   bool      `json:"doubted,omitempty"` // its workflow may be gone, which is being checked
 	Doubts    int       `json:"doubts,omitempty"`  // how often
 	Alone     bool      `json:"alone,omitempty"`   // it ends alone: its objective had ended before
-	Again     int       `json:"again,omitempty"`   // the epoch of the plan in which it was told that its end before a reset stands; 0 for none
+	Again     int       `json:"again,omitempty"`   // the epoch of the plan to which the end before its reset was confirmed; 0 for none
 }
 
 // begin notes that the workflow of the plan has begun, with the directive n.
@@ -163,20 +163,20 @@ func (l *Link) endAlone(now a2a.Time, after int64) {
 // endsAlone reports whether the plan was asked to.
 func (l *Link) endsAlone() bool { return l.Alone && !l.Doubted && l.Delivered >= l.Directive.N }
 
-// hasBegunAgain reports whether a report is that of a plan that was reset after its end, and was not told that this stands.
-func (l *Link) hasBegunAgain(p *opt.Plan, r opt.Report) bool {
-	return p.Over() && r.Attempt == p.Run && !r.Status.Ended() && r.Epoch > max(p.Report.Epoch, l.Again)
-}
-
-// endWaiting tells that plan not to wait for this objective. after is the latest event.
-func (l *Link) endWaiting(epoch int, now a2a.Time, after int64) {
+// endStands confirms its end to a plan that was reset after it, as a report shows, once in each epoch of the plan: that does not
+// wait for this objective.
+func endStands(s *ObjectiveState, l *Link, p *opt.Plan, r opt.Report, now a2a.Time) {
+	again := p.Over() && r.Attempt == p.Run && !r.Status.Ended() && r.Epoch > max(p.Report.Epoch, l.Again)
+	if !again || s.Rules < rulesOver {
+		return
+	}
 	l.renumber(now)
 	l.Directive.Over, l.Directive.Command = true, "" // it was answered
-	l.Changed, l.Again = after, epoch
+	l.Changed, l.Again = s.N, r.Epoch
 }
 
-// told reports whether there is no such plan, or it was told.
-func (l *Link) told() bool { return l.Again == 0 || l.Delivered >= l.Directive.N }
+// confirmed reports whether a plan has no such directive to get.
+func (l *Link) confirmed() bool { return l.Again == 0 || l.Delivered >= l.Directive.N }
 
 // adopt takes over a plan that an earlier run of the objective has begun and that still
 // runs: it gets a directive, and reports to this run from then on, or that it is another one.

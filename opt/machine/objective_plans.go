@@ -189,9 +189,7 @@ func (m *Objective) onReported(in Reported) {
 	if report.Attempt < p.Run && l.Begun && l.Found && l.Start != nil { // that one is still there
 		l.retry(m.now)
 	}
-	if s.Rules >= rulesOver && l.hasBegunAgain(p, report) {
-		l.endWaiting(report.Epoch, m.now, s.N)
-	}
+	endStands(s, l, p, report, m.now)
 	if p.Over() || report.Attempt < p.Run || !report.After(*p.Report) || l.stale(report, s.Epoch) {
 		return
 	}

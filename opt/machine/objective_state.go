@@ -501,7 +501,7 @@ func (s *ObjectiveState) loadKey() string {
 // and no command waits.
 func (s *ObjectiveState) done() bool {
 	open := slices.ContainsFunc(s.Links, func(l *Link) bool {
-		return !l.Begun || !l.told() || !s.Objective.Plan(l.PlanID).Over() && !l.endsAlone()
+		return !l.Begun || !l.confirmed() || !s.Objective.Plan(l.PlanID).Over() && !l.endsAlone()
 	})
 	return s.Objective.Settled() && !open && s.Current == nil && len(s.Overdue)+len(s.Commands) == 0 && s.Turn.N == s.Turn.Delivered
 }

@@ -648,7 +648,7 @@ func TestObjective_Handle_planBeginsAgain(t *testing.T) {
 	for name, tt := range map[string]struct {
 		rules int
 		then  opt.Report
-		told  bool
+		hears bool
 	}{
 		"it waits":            {machine.Rules, opt.Report{Epoch: 2, N: 9, Status: opt.PlanBlocked, Reason: opt.BlockedByOperator, Started: true}, true},
 		"it ends":             {machine.Rules, opt.Report{Epoch: 2, N: 9, Status: opt.PlanCompleted, Started: true}, false},
@@ -663,20 +663,20 @@ func TestObjective_Handle_planBeginsAgain(t *testing.T) {
 		for range 2 {
 			m.Handle(now, machine.Reported{PlanID: plan(1), Report: tt.then})
 			signals := slices.DeleteFunc(m.Wants().Signals, func(s machine.Signal) bool { return s.To != plan(1) })
-			if told := len(signals) == 1 && m.State.Message(plan(1)).Directive.Over; told != tt.told {
+			if hears := len(signals) == 1 && m.State.Message(plan(1)).Directive.Over; hears != tt.hears {
 				t.Errorf("%s: it gets %+v", name, signals)
 			}
-			if tt.told {
+			if tt.hears {
 				test.Is(t, "the objective waits until the plan has heard", true, m.Wants().Done == nil)
 				m.Handle(now, machine.Delivered{To: plan(1), N: signals[0].N})
 				test.Is(t, "it ends then", true, m.Wants().Done != nil)
-				tt.told = false
+				tt.hears = false
 			}
 		}
 	}
 }
 
-// A plan that was told that its end before a reset stands is canceled where it would wait for its objective, and only there.
+// A plan whose end before a reset stands is canceled where it would wait for its objective, and only there.
 func TestPlan_Handle_endStands(t *testing.T) {
 	free := machine.Directive{Start: true}
 	for name, tt := range map[string]struct {

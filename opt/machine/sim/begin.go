@@ -102,7 +102,7 @@ func isOver(w *world, r *run) bool {
 	return w.facts.resets[r.id] > 0 && p != nil && p.Over()
 }
 
-// waitsInVain reports whether r is such a plan that waits for its objective, which does not know of it under rules before 42.
+// waitsInVain reports whether r is such a plan that waits for its objective, which directs it no more, under rules before 42.
 func waitsInVain(w *world, r *run) bool {
 	h, plan := r.m.(planHost)
 	if !plan || h.p.State.Rules >= 42 || !isOver(w, r) {
