@@ -103,7 +103,6 @@ var mutations = []mutation{
 	{"a plan that was reset leaves its end to its result", "plan_state.go", " || s.Epoch > 1 && s.Rules >= rulesEnds", ""},
 	{"a plan that was reset after its end waits for its objective", "plan.go", "if !s.Directive.Over || s.Rules", "if true || s.Rules"},
 	{"an attempt is counted when its last leg has stopped", "job_leg.go", "ended := j.task", "ended := false && j.task"},
-	{"each answer to a request for the turn crosses with the next", "turn.go", "case enters && t.From == 0:", "case false:"},
 	{"an objective that was alone before a reset asks nobody for the turn", "rewind.go", "if s.Rules >= rulesAsks {", "if false {"},
 	{"an objective that was alone before a reset takes a former turn for its own", "turn.go", "if rewound {", "if false {"},
 	{"an objective that was reset rests though a plan may work", "objective_state.go", "unsure && !p.Over() {", "unsure && false {"},
