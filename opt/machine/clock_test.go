@@ -108,6 +108,16 @@ func TestPlan_time(t *testing.T) {
 		"a cancel of a leg": {func(b *budgeted) {
 			b.after(9000, machine.Ended{Key: b.m.Wants().Activities[0].Key, Failed: &machine.Failure{Canceled: true}, Outcome: opt.Outcome{Ran: 3000}})
 		}, "[0 3s 0]"},
+		"an end by hand before a leg has stopped": {func(b *budgeted) {
+			b.ends(0, 0, park(90_000))
+			b.after(20_500, elapsed(b))
+			c := opt.Command{ID: "c1", Kind: opt.MoveTask, PlanID: plan(1), TaskID: task(1, 0), Status: string(opt.TaskCompleted)}
+			b.after(1000, machine.Directed{Directive: machine.Directive{N: 2, Start: true, Since: 1000, Command: c.ID}, Command: &c})
+			if got := fmt.Sprint(b.ran()); got != "[0 20s 0]" {
+				b.Errorf("then %s is counted", got)
+			}
+			b.ends(1000, 500, opt.Outcome{State: opt.TaskFailed, Code: "canceled"})
+		}, "[0 20s 0 0 1s 0]"},
 		"a callback": {func(b *budgeted) {
 			b.ends(0, 0, park(90_000))
 			b.after(20_000, machine.Callback{Callback: opt.Callback{ID: "c", TaskID: task(1, 0), Round: 1, Outcome: &opt.Outcome{State: opt.TaskCompleted, Ran: 99_000}}})

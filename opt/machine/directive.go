@@ -38,6 +38,7 @@ type Directive struct {
 	Wait     bool           `json:"wait,omitempty"`    // another plan may ask for a raise of the budget: this one reports that it is short of it
 	Since    int64          `json:"since,omitempty"`   // when the objective has begun, in ms, where a budget counts it
 	Text     string         `json:"text,omitempty"`    // the reason of the client for Stop, for people
+	Over     bool           `json:"over,omitempty"`    // its end before a reset stands: the objective directs it no more, and it ends where it would wait for that
 }
 
 // assumed returns the status that an objective shows for a plan whose latest

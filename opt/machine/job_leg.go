@@ -491,7 +491,8 @@ func count(j job, spends bool) (seconds int64) {
 	setClock(j, c)
 	c, known := j.kept.Clocks[id]
 	more := w != nil && !w.Opens && (w.Running || w.Leg > 0)
-	if !known || more && !spends && c.Ran < latestCount {
+	ended := j.task.State.Ended() && j.plan.facts().rules >= rulesOver // a plan that ends for its next attempt does not wait for the last leg
+	if !known || more && !spends && !ended && c.Ran < latestCount {
 		return 0
 	}
 	sum := j.kept.Ran + c.Ran

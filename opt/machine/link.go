@@ -31,6 +31,7 @@ type Link struct {
 	Doubted   bool      `json:"doubted,omitempty"` // its workflow may be gone, which is being checked
 	Doubts    int       `json:"doubts,omitempty"`  // how often
 	Alone     bool      `json:"alone,omitempty"`   // it ends alone: its objective had ended before
+	Again     int       `json:"again,omitempty"`   // the epoch of the plan to which the end before its reset was confirmed; 0 for none
 }
 
 // begin notes that the workflow of the plan has begun, with the directive n.
@@ -144,7 +145,7 @@ func (l *Link) addWants(w *Wants, p *opt.Plan) {
 	switch {
 	case !l.Begun && l.RetryAt.IsZero():
 		w.Children = append(w.Children, Child{PlanID: l.PlanID, Attempt: p.Run, Try: l.Try, N: d.N, After: l.After})
-	case l.Begun && !p.Over() && d.N > l.Delivered:
+	case l.Begun && (!p.Over() || l.Again > 0) && d.N > l.Delivered:
 		w.Signals = append(w.Signals, Signal{To: l.PlanID, N: d.N, After: l.Changed, Notes: d.Notes})
 	}
 	if l.Begun && l.Doubted && !p.Over() {
@@ -161,6 +162,21 @@ func (l *Link) endAlone(now a2a.Time, after int64) {
 
 // endsAlone reports whether the plan was asked to.
 func (l *Link) endsAlone() bool { return l.Alone && !l.Doubted && l.Delivered >= l.Directive.N }
+
+// endStands confirms its end to a plan that was reset after it, as a report shows, once in each epoch of the plan: that does not
+// wait for this objective.
+func endStands(s *ObjectiveState, l *Link, p *opt.Plan, r opt.Report, now a2a.Time) {
+	again := p.Over() && r.Attempt == p.Run && !r.Status.Ended() && r.Epoch > max(p.Report.Epoch, l.Again)
+	if !again || s.Rules < rulesOver {
+		return
+	}
+	l.renumber(now)
+	l.Directive.Over, l.Directive.Command = true, "" // it was answered
+	l.Changed, l.Again = s.N, r.Epoch
+}
+
+// confirmed reports whether a plan has no such directive to get.
+func (l *Link) confirmed() bool { return l.Again == 0 || l.Delivered >= l.Directive.N }
 
 // adopt takes over a plan that an earlier run of the objective has begun and that still
 // runs: it gets a directive, and reports to this run from then on, or that it is another one.

@@ -70,7 +70,7 @@ func RestoreObjective(kept opt.Kept, idleFor int64, rules int) *Objective {
 // State.Rules. A run has the version that its input names, so that each replay has the
 // same, and the next run of the same work, too: a list in order under an earlier version may
 // be none under a later one.
-const Rules = 39
+const Rules = 42
 
 // rulesChain is the version of the rules from which on a plan records its decisions
 // in a chain.
@@ -199,6 +199,10 @@ const rulesAsks = 39
 // rulesEnds is the version of the rules from which on a plan in a later epoch reports its end by signal, and one that has
 // found no objective reports to it again once that was reset.
 const rulesEnds = 39
+
+// rulesOver is the version of the rules from which on a plan that was reset after its end does not wait for its objective,
+// and what an attempt at a task took before the leg in which it ends is counted at once.
+const rulesOver = 42
 
 func (m *Objective) commands() commands { return commands{&m.State, m.now, m} }
 

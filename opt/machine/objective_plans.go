@@ -189,6 +189,7 @@ func (m *Objective) onReported(in Reported) {
 	if report.Attempt < p.Run && l.Begun && l.Found && l.Start != nil { // that one is still there
 		l.retry(m.now)
 	}
+	endStands(s, l, p, report, m.now)
 	if p.Over() || report.Attempt < p.Run || !report.After(*p.Report) || l.stale(report, s.Epoch) {
 		return
 	}

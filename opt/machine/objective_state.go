@@ -500,7 +500,9 @@ func (s *ObjectiveState) loadKey() string {
 // done reports whether the workflow may end: everything that it began has ended,
 // and no command waits.
 func (s *ObjectiveState) done() bool {
-	open := slices.ContainsFunc(s.Links, func(l *Link) bool { return !l.Begun || !s.Objective.Plan(l.PlanID).Over() && !l.endsAlone() })
+	open := slices.ContainsFunc(s.Links, func(l *Link) bool {
+		return !l.Begun || !l.confirmed() || !s.Objective.Plan(l.PlanID).Over() && !l.endsAlone()
+	})
 	return s.Objective.Settled() && !open && s.Current == nil && len(s.Overdue)+len(s.Commands) == 0 && s.Turn.N == s.Turn.Delivered
 }
 

@@ -183,6 +183,7 @@ func (m *Plan) settle(in Input) {
 		again = releaseFitting(m.jobs()) || again
 		again = follow(m.State.Plan.Next, m.now, m.apply) || again
 		again = m.endDoomed() || again
+		again = endWaiting(m) || again
 		again = (begin || opened && m.State.opens()) && m.beginTasks() || again
 		again = m.State.yield() || again
 	}
@@ -282,6 +283,17 @@ func (m *Plan) endDoomed() (any bool) {
 		any = m.job(t).cancel(opt.Event{}) || any
 	}
 	return any
+}
+
+// endWaiting cancels a plan that was reset after its end, when it would wait for its objective, which directs it no more.
+func endWaiting(m *Plan) bool {
+	s, p := &m.State, &m.State.Plan
+	waits := !p.Started || p.OnHold() || s.asks()
+	if !s.Directive.Over || s.Rules < rulesOver || p.Stopping != "" || p.Status.Ended() || s.working() || !waits {
+		return false
+	}
+	m.stop(string(opt.ObjectiveCanceled)) // as one that finds no objective
+	return true
 }
 
 // cancelAtGates cancels the work elsewhere of doomed tasks at gates, before the tasks

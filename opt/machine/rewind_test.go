@@ -642,3 +642,71 @@ func TestObjective_Message_rewound(t *testing.T) {
 		t.Errorf("when the plan has them, the directive brings %d notes from %d", len(d.Notes), d.NotesFrom)
 	}
 }
+
+// A plan that was reset after its end hears once in each epoch that this stands. Its objective does not end before that.
+func TestObjective_Handle_planBeginsAgain(t *testing.T) {
+	for name, tt := range map[string]struct {
+		rules int
+		then  opt.Report
+		hears bool
+	}{
+		"it waits":            {machine.Rules, opt.Report{Epoch: 2, N: 9, Status: opt.PlanBlocked, Reason: opt.BlockedByOperator, Started: true}, true},
+		"it ends":             {machine.Rules, opt.Report{Epoch: 2, N: 9, Status: opt.PlanCompleted, Started: true}, false},
+		"an overtaken report": {machine.Rules, opt.Report{N: 1, Status: opt.PlanWorking, Started: true}, false},
+		"earlier rules":       {40, opt.Report{Epoch: 2, N: 9, Status: opt.PlanBlocked, Reason: opt.BlockedByOperator, Started: true}, false},
+	} {
+		m, _ := working(t)
+		m.State.Rules = tt.rules
+		now := a2a.AtMillis(2)
+		m.Handle(now, machine.ChildStarted{PlanID: plan(1), N: m.State.Links[0].Directive.N})
+		m.Handle(now, machine.Reported{PlanID: plan(1), Report: opt.Report{N: 2, Status: opt.PlanCompleted, Started: true}})
+		for range 2 {
+			m.Handle(now, machine.Reported{PlanID: plan(1), Report: tt.then})
+			signals := slices.DeleteFunc(m.Wants().Signals, func(s machine.Signal) bool { return s.To != plan(1) })
+			if hears := len(signals) == 1 && m.State.Message(plan(1)).Directive.Over; hears != tt.hears {
+				t.Errorf("%s: it gets %+v", name, signals)
+			}
+			if tt.hears {
+				test.Is(t, "the objective waits until the plan has heard", true, m.Wants().Done == nil)
+				m.Handle(now, machine.Delivered{To: plan(1), N: signals[0].N})
+				test.Is(t, "it ends then", true, m.Wants().Done != nil)
+				tt.hears = false
+			}
+		}
+	}
+}
+
+// A plan whose end before a reset stands is canceled where it would wait for its objective, and only there.
+func TestPlan_Handle_endStands(t *testing.T) {
+	free := machine.Directive{Start: true}
+	for name, tt := range map[string]struct {
+		rules int
+		first machine.Directive
+		ends  bool
+	}{
+		"works":         {machine.Rules, free, false},
+		"paused":        {machine.Rules, machine.Directive{Start: true, Paused: true}, true},
+		"not started":   {machine.Rules, machine.Directive{Hold: true}, true},
+		"has no turn":   {machine.Rules, machine.Directive{Start: true, Shared: true}, true},
+		"earlier rules": {40, machine.Directive{Start: true, Paused: true}, false},
+	} {
+		tt.first.N = 1
+		m := &machine.Plan{State: machine.PlanState{
+			Rules: tt.rules, First: &machine.Directed{Directive: tt.first},
+			Plan: opt.Plan{ID: plan(1), ObjectiveID: objectiveID, Name: "p", Status: opt.PlanPending, Tasks: []*opt.Task{{ID: task(1, 0), Name: "t", State: opt.TaskPending}}},
+		}}
+		now := a2a.AtMillis(1)
+		m.Handle(now, machine.Opened{})
+		m.Handle(now, machine.Begin{})
+		tt.first.N, tt.first.Over = 2, true
+		m.Handle(now, machine.Directed{Directive: tt.first})
+		if got := m.State.Plan.Status; got.Ended() != tt.ends {
+			t.Errorf("%s: it is %s", name, got)
+		}
+		if name == "works" { // it ends when its task does, or waits
+			tt.first.N, tt.first.Paused = 3, true
+			m.Handle(now, machine.Directed{Directive: tt.first})
+			test.Is(t, "what stops it while its task works", "", m.State.Plan.Stopping)
+		}
+	}
+}

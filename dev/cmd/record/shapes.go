@@ -100,6 +100,10 @@ var shapes = []shape{
 	{name: "checked-plan", specs: plans("approve Go on?; say done"), steps: []step{
 		waitFor(opt.TaskInputRequired), seemsLost(1), reply(1, 0, opt.Reply{Action: opt.Accept}),
 	}},
+	{name: "reset-over", specs: plans("work 2s; say done", "say last"), steps: []step{
+		waitFor(opt.TaskWorking), do(opt.Command{Kind: opt.UpdateObjective, Status: string(opt.ObjectiveBlocked)}, 0), planEnds(1),
+		reset(1, harness.First), planEnds(1), do(opt.Command{Kind: opt.UpdateObjective, Status: string(opt.ObjectiveWorking)}, 0),
+	}},
 	{name: "timed", specs: plans("work 1300ms|work 900ms; say done")},
 }
 

@@ -102,6 +102,16 @@ func isOver(w *world, r *run) bool {
 	return w.facts.resets[r.id] > 0 && p != nil && p.Over()
 }
 
+// waitsInVain reports whether r is such a plan that waits for its objective, which directs it no more, under rules before 42.
+func waitsInVain(w *world, r *run) bool {
+	h, plan := r.m.(planHost)
+	if !plan || h.p.State.Rules >= 42 || !isOver(w, r) {
+		return false
+	}
+	s := &h.p.State
+	return !s.Plan.Started || s.Plan.OnHold() || s.Report.Asks
+}
+
 // A beginning is an activity that is about to begin work on a task of a plan.
 type beginning struct {
 	w *world

@@ -74,6 +74,7 @@ func afterInput(w *world, r *run, in machine.Input, events []opt.Event) {
 	switch h := r.m.(type) {
 	case planHost:
 		afterCallback(w, &h.p.State, in)
+		endsForNext(w, &h.p.State)
 		noteGates(w, &h.p.State.Plan)
 	case objectiveHost:
 		if !h.o.State.Objective.Paused {

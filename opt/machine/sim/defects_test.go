@@ -592,6 +592,57 @@ func TestReset_terminatedObjective(t *testing.T) {
 	})
 }
 
+// Defect: a plan that was reset after it had reported its end waited for ever for the end of a pause: its objective directs
+// it no more.
+func TestReset_endedPlanOfAPausedObjective(t *testing.T) {
+	play(t, func(s *sim.Story) {
+		id := s.Open(given(sim.PlanOf("plan", "a"), sim.PlanOf("next", "?ok")))
+		s.Settle()
+		s.Long(id) // so that its plan reports its end by signal
+		s.Settle()
+		plan, key := opt.PlanID(id, 1), s.Activities()[0]
+		s.Send(status(id, opt.ObjectiveBlocked))
+		s.Settle()
+		s.End(key, sim.Completed(key, s.Work(key).TaskID))
+		for range 2 { // its report arrives, which it does not know yet
+			s.Step()
+		}
+		s.Reset(plan, 0)
+		s.Rest()
+		s.Send(status(id, opt.ObjectiveWorking))
+		s.Rest()
+		s.Accept()
+		s.Rest()
+		o := s.Objective(id)
+		s.Expect(o.Status == opt.ObjectiveCompleted, "it is %s", o.Status)
+		s.Expect(o.Plans[0].Status.Ended(), "its plan is %s (%s)", o.Plans[0].Status, o.Plans[0].Reason)
+	})
+}
+
+// What a retried run had done before it was reset is recorded after the run in its place has ended: the next attempt
+// continues from that.
+func TestReset_retryIsRecordedLate(t *testing.T) {
+	play(t, func(s *sim.Story) {
+		id := s.Open(nothing)
+		s.Settle()
+		s.Cancel(id, "alice")
+		s.Rest()
+		s.Send(status(id, opt.ObjectiveSubmitted))
+		s.Settle()
+		s.Send(status(id, opt.ObjectiveWorking))
+		s.Deliver()
+		s.Step() // its events are not recorded yet
+		s.Reset(id, 0)
+		s.Step()
+		s.DeliverLast() // it leaves its context, and ends
+		s.Step()
+		s.Deliver()
+		s.Rest()
+		s.Send(status(id, opt.ObjectiveSubmitted))
+		s.Rest()
+	})
+}
+
 // Defect: an objective waited for ever for the result of a plan that it had begun again after a reset, when an operator
 // reset the former run of that, which took the place of the later one and gave its result to no run.
 func TestReset_formerRunOfAPlan(t *testing.T) {
@@ -1237,4 +1288,27 @@ func runInTurn(s *sim.Story, groups ...string) {
 		slices.Sort(names)
 		s.Expect(strings.Join(names, " ") == want, "the tasks %s work, not %s", names, want)
 	}
+}
+
+// Defect: the time that a task took before the leg in which a client ended it was lost, when a retry of the objective found
+// the plan before that leg had stopped.
+func TestRetry_timeOfAStoppedTask(t *testing.T) {
+	play(t, func(s *sim.Story) {
+		id := s.Open(given(sim.PlanOf("plan", "a")))
+		s.Settle()
+		s.Long(id)
+		s.Settle()
+		key := s.Activities()[0]
+		taskID := s.Work(key).TaskID
+		s.End(key, sim.Parked(key, opt.Park{Wait: 60_000}, "", false))
+		s.Settle()
+		s.Wait(3000)
+		s.Callback(opt.Callback{ID: "c", TaskID: taskID, Round: 1})
+		s.Settle()
+		s.Send(opt.Command{Kind: opt.MoveTask, ObjectiveID: id, PlanID: opt.PlanID(id, 1), TaskID: taskID, Status: string(opt.TaskFailed)})
+		s.Settle()
+		s.Send(status(id, opt.ObjectiveSubmitted))
+		s.Settle()
+		s.Rest()
+	})
 }

@@ -252,7 +252,7 @@ func (d director) finishAll(s Schedule) {
 	}
 	d.settle()
 	for _, r := range d.w.runs {
-		if r.objective == "" || !isUnknown(d.w, r) {
+		if r.objective == "" || !isUnknown(d.w, r) && !waitsInVain(d.w, r) {
 			d.w.fail("rest", "the workflow of %s never ends", d.w.name(r.id))
 		}
 	}

@@ -170,6 +170,7 @@ type leg struct {
 	calls    int64     // of other agents, in its legs
 	ran      int64     // milliseconds
 	open     int64     // of these, in the leg that runs
+	lost     int64     // of these, before a leg that a client had stopped and that ran when its plan ended for the next attempt, under rules before 42
 	unsure   int64     // others, in legs that no worker has begun: until a client moves its task it seems to run
 }
 

@@ -277,6 +277,19 @@ func (l *leg) pass(dt int64, a machine.Activity, in machine.Input) {
 	}
 }
 
+// endsForNext notes the time that the ended tasks of a plan lose which ends for the attempt after it: under rules before 42
+// it was counted only when their last legs had ended, for which such a plan does not wait.
+func endsForNext(w *world, s *machine.PlanState) {
+	if !s.Foreign || s.Rules >= 42 {
+		return
+	}
+	for _, t := range s.Plan.Tasks {
+		if t.State.Ended() {
+			w.facts.plan(s.Plan.ID).leg(t.A2AID()).lost = s.Clocks[t.ID].Ran
+		}
+	}
+}
+
 // ranAsLong: the journal has how long the tasks of a plan ran, except for less than a second of each attempt.
 func ranAsLong(w *world, r *run, s *machine.PlanState) {
 	if s.Rules < 34 || w.facts.cut[r.id] || s.Forgotten || s.Foreign {
@@ -287,7 +300,7 @@ func ranAsLong(w *world, r *run, s *machine.PlanState) {
 		f.leg(t.A2AID()).forget(t, r.m.Wants())
 	}
 	for _, l := range f.legs {
-		ran, unsure = ran+l.ran, unsure+l.unsure
+		ran, unsure = ran+l.ran-l.lost, unsure+l.unsure
 	}
 	if lost := ran - recorded; lost < -unsure || lost >= 1000*int64(s.Plan.Run+1) {
 		w.fail("time", "the tasks of %s ran for %d ms, and the journal has %d", w.name(r.id), ran, recorded)

@@ -101,6 +101,8 @@ var mutations = []mutation{
 	{"an objective that was reset keeps a turn that it had", "rewind.go", "\t\ts.loseTurn()\n", ""},
 	{"a plan that has found no objective reports no more", "plan_state.go", "s.Alone && s.Rules < rulesEnds", "s.Alone"},
 	{"a plan that was reset leaves its end to its result", "plan_state.go", " || s.Epoch > 1 && s.Rules >= rulesEnds", ""},
+	{"a plan that was reset after its end waits for its objective", "plan.go", "if !s.Directive.Over || s.Rules", "if true || s.Rules"},
+	{"an attempt is counted when its last leg has stopped", "job_leg.go", "ended := j.task", "ended := false && j.task"},
 	{"an objective that was alone before a reset asks nobody for the turn", "rewind.go", "if s.Rules >= rulesAsks {", "if false {"},
 	{"an objective that was alone before a reset takes a former turn for its own", "turn.go", "if rewound {", "if false {"},
 	{"an objective that was reset rests though a plan may work", "objective_state.go", "unsure && !p.Over() {", "unsure && false {"},

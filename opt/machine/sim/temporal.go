@@ -305,6 +305,22 @@ func (tp temporal) deliverRecord(o op, lost bool) {
 		tp.w.put(o)
 	case !lost:
 		(&recording{batches: o.batches, report: o.report}).now(tp.w)
+		tp.followLate(o.batches[0].ObjectiveID)
+	}
+}
+
+// followLate sets the revision that the next run of an objective begins with to that in the journal, if that has refused the
+// latest run for good: what the run before its reset had done may be recorded only after the facts were set forward.
+func (tp temporal) followLate(objectiveID string) {
+	r, row := tp.w.latest[objectiveID], tp.w.journal.rows[objectiveID]
+	if r != nil && r.restores { // that has not read it yet
+		r = r.former
+	}
+	if r == nil || row == nil || !r.ended {
+		return
+	}
+	if h, ok := r.m.(objectiveHost); ok && h.o.State.Forgotten {
+		tp.w.facts.revision[objectiveID] = row.objective.Revision
 	}
 }
 
