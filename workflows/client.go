@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -68,7 +69,8 @@ const plansMemo = "plans"
 // opening, opt.ErrConflict if it was made from other content, or opt.ErrUnavailable
 // if it was made with other plans: the journal has it soon. If that
 // objective has ended, Start returns opt.ErrEnded, and the journal has the whole
-// objective.
+// objective. If it was stopped, its opening comes with that error, since it may not
+// have recorded it.
 func (c *Client) Start(ctx context.Context, o opt.Opening) (opt.Opening, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
@@ -76,10 +78,13 @@ func (c *Client) Start(ctx context.Context, o opt.Opening) (opt.Opening, error) 
 	input.Opening = &o
 	_, err := c.cfg.Temporal.ExecuteWorkflow(ctx, c.options(o), Objective, input)
 	var taken *serviceerror.WorkflowExecutionAlreadyStarted
-	if errors.As(err, &taken) {
+	switch {
+	case errors.As(err, &taken):
 		return c.opened(ctx, o)
+	case err != nil:
+		return opt.Opening{}, refusal("start objective", err)
 	}
-	return o, refusal("start objective", err)
+	return o, nil
 }
 
 // Enter puts an objective into the queue of its context. The entry is durable
@@ -138,7 +143,8 @@ func (c *Client) opened(ctx context.Context, o opt.Opening) (opt.Opening, error)
 		return opt.Opening{}, fmt.Errorf("objective %s: %w", head.ID, opt.ErrConflict)
 	}
 	if found.GetWorkflowExecutionInfo().GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
-		return opt.Opening{}, fmt.Errorf("objective %s: %w", head.ID, opt.ErrEnded)
+		stopped, err := c.openingOf(ctx, found.GetWorkflowExecutionInfo())
+		return stopped, cmp.Or(err, fmt.Errorf("objective %s: %w", head.ID, opt.ErrEnded))
 	}
 	var plans string
 	if err := c.data.FromPayload(found.GetWorkflowExecutionInfo().GetMemo().GetFields()[plansMemo], &plans); err != nil {

@@ -11,6 +11,7 @@ import (
 	commonpb "go.temporal.io/api/common/v1"
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
+	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 
@@ -41,13 +42,58 @@ func (c *Client) Fate(ctx context.Context, workflowID string) (Fate, error) {
 	case err != nil:
 		return "", refusal("describe "+workflowID, err)
 	}
-	switch found.GetWorkflowExecutionInfo().GetStatus() {
+	return fateOf(found.GetWorkflowExecutionInfo()), nil
+}
+
+// fateOf returns the fate of a run.
+func fateOf(run *workflowpb.WorkflowExecutionInfo) Fate {
+	switch run.GetStatus() {
 	case enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING, enumspb.WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW, enumspb.WORKFLOW_EXECUTION_STATUS_PAUSED:
-		return FateRunning, nil
+		return FateRunning
 	case enumspb.WORKFLOW_EXECUTION_STATUS_TERMINATED, enumspb.WORKFLOW_EXECUTION_STATUS_TIMED_OUT:
-		return FateStopped, nil
+		return FateStopped
 	}
-	return FateEnded, nil
+	return FateEnded
+}
+
+// Opening returns the opening of an objective that was stopped in its first run, which may not have recorded it;
+// the zero Opening for others.
+func (c *Client) Opening(ctx context.Context, objectiveID string) (opt.Opening, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
+	defer cancel()
+	found, err := c.cfg.Temporal.DescribeWorkflowExecution(ctx, objectiveID, "")
+	var none *serviceerror.NotFound
+	switch {
+	case errors.As(err, &none):
+		return opt.Opening{}, nil
+	case err != nil:
+		return opt.Opening{}, refusal("describe "+objectiveID, err)
+	}
+	return c.openingOf(ctx, found.GetWorkflowExecutionInfo())
+}
+
+// openingOf is Opening for the latest run of an objective. A run that continues another one has recorded it.
+func (c *Client) openingOf(ctx context.Context, run *workflowpb.WorkflowExecutionInfo) (opt.Opening, error) {
+	of := run.GetExecution()
+	if fateOf(run) != FateStopped {
+		return opt.Opening{}, nil
+	}
+	history := c.cfg.Temporal.GetWorkflowHistory(ctx, of.GetWorkflowId(), of.GetRunId(), false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	if !history.HasNext() {
+		return opt.Opening{}, nil
+	}
+	e, err := history.Next()
+	if err != nil {
+		return opt.Opening{}, refusal("read the opening of "+of.GetWorkflowId(), err)
+	}
+	var in ObjectiveInput
+	if input := e.GetWorkflowExecutionStartedEventAttributes().GetInput().GetPayloads(); len(input) > 0 {
+		err = c.reader().read(ctx, input[0], &in)
+	}
+	if err != nil || in.Opening == nil {
+		return opt.Opening{}, err
+	}
+	return *in.Opening, nil
 }
 
 // ContextBegan returns when the workflow of a context has begun, also if it has continued as new

@@ -139,9 +139,13 @@ func (c *Client) Last(ctx context.Context, objectiveID string) ([]opt.Batch, err
 		return nil, nil
 	}
 	var ended ObjectiveResult
-	reader := payloadReader{c.data, blobDriver{c.cfg.Blobs, codec{c.cfg.Cipher}}}
-	if err := reader.read(ctx, result.GetPayloads()[0], &ended); err != nil {
+	if err := c.reader().read(ctx, result.GetPayloads()[0], &ended); err != nil {
 		return nil, fmt.Errorf("read the result of %s: %w", objectiveID, err)
 	}
 	return ended.Last, nil
+}
+
+// reader returns a reader of payloads in histories.
+func (c *Client) reader() payloadReader {
+	return payloadReader{c.data, blobDriver{c.cfg.Blobs, codec{c.cfg.Cipher}}}
 }
