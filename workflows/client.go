@@ -13,6 +13,7 @@ import (
 
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
+	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
@@ -154,6 +155,51 @@ func (c *Client) opened(ctx context.Context, o opt.Opening) (opt.Opening, error)
 		return opt.Opening{}, fmt.Errorf("objective %s began with other plans, which it records itself: %w", head.ID, opt.ErrUnavailable)
 	}
 	return o.As(head), nil
+}
+
+// Opening returns the opening of an objective that was stopped in its first run, which may not have recorded it;
+// the zero Opening for others.
+func (c *Client) Opening(ctx context.Context, objectiveID string) (opt.Opening, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
+	defer cancel()
+	found, err := c.cfg.Temporal.DescribeWorkflowExecution(ctx, objectiveID, "")
+	var none *serviceerror.NotFound
+	switch {
+	case errors.As(err, &none):
+		return opt.Opening{}, nil
+	case err != nil:
+		return opt.Opening{}, refusal("describe "+objectiveID, err)
+	}
+	return c.openingOf(ctx, found.GetWorkflowExecutionInfo())
+}
+
+// openingOf is Opening for the latest run of an objective. A run that continues another one has recorded it.
+func (c *Client) openingOf(ctx context.Context, run *workflowpb.WorkflowExecutionInfo) (opt.Opening, error) {
+	of := run.GetExecution()
+	if fateOf(run) != FateStopped {
+		return opt.Opening{}, nil
+	}
+	history := c.cfg.Temporal.GetWorkflowHistory(ctx, of.GetWorkflowId(), of.GetRunId(), false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	if !history.HasNext() {
+		return opt.Opening{}, nil
+	}
+	e, err := history.Next()
+	if err != nil {
+		return opt.Opening{}, refusal("read the opening of "+of.GetWorkflowId(), err)
+	}
+	var in ObjectiveInput
+	if input := e.GetWorkflowExecutionStartedEventAttributes().GetInput().GetPayloads(); len(input) > 0 {
+		err = c.reader().read(ctx, input[0], &in)
+	}
+	if err != nil || in.Opening == nil {
+		return opt.Opening{}, err
+	}
+	return *in.Opening, nil
+}
+
+// reader returns a reader of payloads in histories.
+func (c *Client) reader() payloadReader {
+	return payloadReader{c.data, blobDriver{c.cfg.Blobs, codec{c.cfg.Cipher}}}
 }
 
 // digestOf returns a digest of plans, "" for none.

@@ -56,44 +56,30 @@ func fateOf(run *workflowpb.WorkflowExecutionInfo) Fate {
 	return FateEnded
 }
 
-// Opening returns the opening of an objective that was stopped in its first run, which may not have recorded it;
-// the zero Opening for others.
-func (c *Client) Opening(ctx context.Context, objectiveID string) (opt.Opening, error) {
+// Last returns the last events of an objective whose workflow has ended, as its result has them.
+func (c *Client) Last(ctx context.Context, objectiveID string) ([]opt.Batch, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
-	found, err := c.cfg.Temporal.DescribeWorkflowExecution(ctx, objectiveID, "")
-	var none *serviceerror.NotFound
-	switch {
-	case errors.As(err, &none):
-		return opt.Opening{}, nil
-	case err != nil:
-		return opt.Opening{}, refusal("describe "+objectiveID, err)
+	end := c.cfg.Temporal.GetWorkflowHistory(ctx, objectiveID, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT)
+	if !end.HasNext() {
+		return nil, nil
 	}
-	return c.openingOf(ctx, found.GetWorkflowExecutionInfo())
-}
-
-// openingOf is Opening for the latest run of an objective. A run that continues another one has recorded it.
-func (c *Client) openingOf(ctx context.Context, run *workflowpb.WorkflowExecutionInfo) (opt.Opening, error) {
-	of := run.GetExecution()
-	if fateOf(run) != FateStopped {
-		return opt.Opening{}, nil
-	}
-	history := c.cfg.Temporal.GetWorkflowHistory(ctx, of.GetWorkflowId(), of.GetRunId(), false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
-	if !history.HasNext() {
-		return opt.Opening{}, nil
-	}
-	e, err := history.Next()
+	e, err := end.Next()
 	if err != nil {
-		return opt.Opening{}, refusal("read the opening of "+of.GetWorkflowId(), err)
+		if err = refusal("read the end of "+objectiveID, err); errors.Is(err, opt.ErrEnded) { // Temporal does not have it any more
+			err = nil
+		}
+		return nil, err
 	}
-	var in ObjectiveInput
-	if input := e.GetWorkflowExecutionStartedEventAttributes().GetInput().GetPayloads(); len(input) > 0 {
-		err = c.reader().read(ctx, input[0], &in)
+	result := resultOfEnd(e)
+	if len(result.GetPayloads()) == 0 {
+		return nil, nil
 	}
-	if err != nil || in.Opening == nil {
-		return opt.Opening{}, err
+	var ended ObjectiveResult
+	if err := c.reader().read(ctx, result.GetPayloads()[0], &ended); err != nil {
+		return nil, fmt.Errorf("read the result of %s: %w", objectiveID, err)
 	}
-	return *in.Opening, nil
+	return ended.Last, nil
 }
 
 // ContextBegan returns when the workflow of a context has begun, also if it has continued as new

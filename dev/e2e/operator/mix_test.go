@@ -152,12 +152,15 @@ func (m *mix) meddle() string {
 	return what
 }
 
-// operate does a random act to a random run of an objective or of a plan, which may have ended. Most are those that
-// run. An operator who deletes many looks like a Temporal that has lost its data.
+// actsOnContexts are those of acts that are done to contexts.
+var actsOnContexts = []string{"reset to anywhere", "reset to first", "terminate"}
+
+// operate does a random act to a random run of an objective, a plan or a context, which may have ended. Most are those
+// that run. An operator who deletes many looks like a Temporal that has lost its data.
 func (m *mix) operate() (string, error) {
 	ctx, cancel := context.WithTimeout(m.Context(), 5*time.Second)
 	defer cancel()
-	query := "WorkflowType IN ('Objective', 'Plan')"
+	query := "WorkflowType IN ('Objective', 'Plan', 'Context')"
 	if m.rand.IntN(3) > 0 {
 		query += " AND ExecutionStatus = 'Running'"
 	}
@@ -169,6 +172,9 @@ func (m *mix) operate() (string, error) {
 	id := run.GetWorkflowId()
 	m.mu.Lock()
 	name := acts[m.rand.IntN(len(acts))]
+	if strings.HasPrefix(id, "ctx-") {
+		name = actsOnContexts[m.rand.IntN(len(actsOnContexts))]
+	}
 	what := fmt.Sprintf("%s %s %s", name, id, run.GetRunId())
 	m.acts = append(m.acts, operatorAct{time.Now(), name, id})
 	m.mu.Unlock()

@@ -31,7 +31,7 @@ func TestOperator_terminatesTheUnrecorded(t *testing.T) {
 			}
 			harness.Eventually(t, within, "the objective has failed", func() error {
 				all, err := w.c.Objectives(t.Context())
-				if err != nil || len(all) != 1 || all[0].Status != "failed" || all[0].Metadata["longhaul/v1/statusReason"] != "terminated" {
+				if err != nil || len(all) != 1 || all[0].Status != "failed" || all[0].Metadata["opt/v1/failureReason"] != "terminated" {
 					err = fmt.Errorf("%v: %+v", err, all)
 				}
 				return err
