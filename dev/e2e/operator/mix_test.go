@@ -18,7 +18,7 @@ import (
 )
 
 var (
-	mixFor   = flag.Duration("mix", 0, "how long installations are mixed up, one after another, each with the next seed; 0 is one of each kind")
+	mixFor   = flag.Duration("mix", 0, "how long installations are mixed up, one after another, each with the next seed; 0 is one of each kind, with -seed")
 	mixActs  = flag.Int("mix-acts", 20, "of the operator and of the machine, in each installation")
 	mixKinds = flag.String("mix-kinds", "", "the kinds of TestMix to take, separated by commas; all without it")
 )
@@ -65,11 +65,15 @@ var mixes = map[string]func(m *mix){
 // An operator interferes at random while clients change their work and processes are killed. Some time after the
 // faults everything has ended that waits for no person, what clients see agrees with Temporal, no
 // acknowledged answer is lost, and nothing has run twice at a time.
+// It takes minutes for each seed, and is a part of proofs: with neither -mix nor -seed it is left out.
 func TestMix(t *testing.T) { mixed(t, mixes) }
 
 // mixed mixes up installations of some kinds.
 func mixed(t *testing.T, kinds map[string]func(*mix)) {
 	first, began := *seed, time.Now()
+	if first == 0 && *mixFor == 0 {
+		t.Skip("make proof-faults, or -args -seed N, mixes")
+	}
 	if first == 0 {
 		first = rand.Uint64N(1_000_000_000)
 	}
@@ -152,15 +156,12 @@ func (m *mix) meddle() string {
 	return what
 }
 
-// actsOnContexts are those of acts that are done to contexts.
-var actsOnContexts = []string{"reset to anywhere", "reset to first", "terminate"}
-
-// operate does a random act to a random run of an objective, a plan or a context, which may have ended. Most are those
-// that run. An operator who deletes many looks like a Temporal that has lost its data.
+// operate does a random act to a random run of an objective or of a plan, which may have ended. Most are those that
+// run. An operator who deletes many looks like a Temporal that has lost its data.
 func (m *mix) operate() (string, error) {
 	ctx, cancel := context.WithTimeout(m.Context(), 5*time.Second)
 	defer cancel()
-	query := "WorkflowType IN ('Objective', 'Plan', 'Context')"
+	query := "WorkflowType IN ('Objective', 'Plan')"
 	if m.rand.IntN(3) > 0 {
 		query += " AND ExecutionStatus = 'Running'"
 	}
@@ -172,9 +173,6 @@ func (m *mix) operate() (string, error) {
 	id := run.GetWorkflowId()
 	m.mu.Lock()
 	name := acts[m.rand.IntN(len(acts))]
-	if strings.HasPrefix(id, "ctx-") {
-		name = actsOnContexts[m.rand.IntN(len(actsOnContexts))]
-	}
 	what := fmt.Sprintf("%s %s %s", name, id, run.GetRunId())
 	m.acts = append(m.acts, operatorAct{time.Now(), name, id})
 	m.mu.Unlock()
