@@ -30,6 +30,11 @@ func (o Opening) Event() Event {
 	}
 }
 
+// Batch returns the batch with the first event of the objective.
+func (o Opening) Batch() Batch {
+	return Batch{ObjectiveID: o.Objective.ID, Source: o.Objective.ID, Events: []Event{o.Event()}}
+}
+
 // As returns the opening with the objective of an earlier, equal one. Its message
 // gets the id from then: with its own key, a repeat may have another one.
 func (o Opening) As(head Objective) Opening {

@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -12,6 +13,7 @@ import (
 
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
+	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
@@ -68,7 +70,8 @@ const plansMemo = "plans"
 // opening, opt.ErrConflict if it was made from other content, or opt.ErrUnavailable
 // if it was made with other plans: the journal has it soon. If that
 // objective has ended, Start returns opt.ErrEnded, and the journal has the whole
-// objective.
+// objective. If it was stopped, its opening comes with that error, since it may not
+// have recorded it.
 func (c *Client) Start(ctx context.Context, o opt.Opening) (opt.Opening, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
@@ -76,10 +79,13 @@ func (c *Client) Start(ctx context.Context, o opt.Opening) (opt.Opening, error) 
 	input.Opening = &o
 	_, err := c.cfg.Temporal.ExecuteWorkflow(ctx, c.options(o), Objective, input)
 	var taken *serviceerror.WorkflowExecutionAlreadyStarted
-	if errors.As(err, &taken) {
+	switch {
+	case errors.As(err, &taken):
 		return c.opened(ctx, o)
+	case err != nil:
+		return opt.Opening{}, refusal("start objective", err)
 	}
-	return o, refusal("start objective", err)
+	return o, nil
 }
 
 // Enter puts an objective into the queue of its context. The entry is durable
@@ -138,7 +144,8 @@ func (c *Client) opened(ctx context.Context, o opt.Opening) (opt.Opening, error)
 		return opt.Opening{}, fmt.Errorf("objective %s: %w", head.ID, opt.ErrConflict)
 	}
 	if found.GetWorkflowExecutionInfo().GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
-		return opt.Opening{}, fmt.Errorf("objective %s: %w", head.ID, opt.ErrEnded)
+		stopped, err := c.openingOf(ctx, found.GetWorkflowExecutionInfo())
+		return stopped, cmp.Or(err, fmt.Errorf("objective %s: %w", head.ID, opt.ErrEnded))
 	}
 	var plans string
 	if err := c.data.FromPayload(found.GetWorkflowExecutionInfo().GetMemo().GetFields()[plansMemo], &plans); err != nil {
@@ -148,6 +155,51 @@ func (c *Client) opened(ctx context.Context, o opt.Opening) (opt.Opening, error)
 		return opt.Opening{}, fmt.Errorf("objective %s began with other plans, which it records itself: %w", head.ID, opt.ErrUnavailable)
 	}
 	return o.As(head), nil
+}
+
+// Opening returns the opening of an objective that was stopped in its first run, which may not have recorded it;
+// the zero Opening for others.
+func (c *Client) Opening(ctx context.Context, objectiveID string) (opt.Opening, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
+	defer cancel()
+	found, err := c.cfg.Temporal.DescribeWorkflowExecution(ctx, objectiveID, "")
+	var none *serviceerror.NotFound
+	switch {
+	case errors.As(err, &none):
+		return opt.Opening{}, nil
+	case err != nil:
+		return opt.Opening{}, refusal("describe "+objectiveID, err)
+	}
+	return c.openingOf(ctx, found.GetWorkflowExecutionInfo())
+}
+
+// openingOf is Opening for the latest run of an objective. A run that continues another one has recorded it.
+func (c *Client) openingOf(ctx context.Context, run *workflowpb.WorkflowExecutionInfo) (opt.Opening, error) {
+	of := run.GetExecution()
+	if fateOf(run) != FateStopped {
+		return opt.Opening{}, nil
+	}
+	history := c.cfg.Temporal.GetWorkflowHistory(ctx, of.GetWorkflowId(), of.GetRunId(), false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	if !history.HasNext() {
+		return opt.Opening{}, nil
+	}
+	e, err := history.Next()
+	if err != nil {
+		return opt.Opening{}, refusal("read the opening of "+of.GetWorkflowId(), err)
+	}
+	var in ObjectiveInput
+	if input := e.GetWorkflowExecutionStartedEventAttributes().GetInput().GetPayloads(); len(input) > 0 {
+		err = c.reader().read(ctx, input[0], &in)
+	}
+	if err != nil || in.Opening == nil {
+		return opt.Opening{}, err
+	}
+	return *in.Opening, nil
+}
+
+// reader returns a reader of payloads in histories.
+func (c *Client) reader() payloadReader {
+	return payloadReader{c.data, blobDriver{c.cfg.Blobs, codec{c.cfg.Cipher}}}
 }
 
 // digestOf returns a digest of plans, "" for none.

@@ -7,6 +7,7 @@ import (
 
 	commonpb "go.temporal.io/api/common/v1"
 	enumspb "go.temporal.io/api/enums/v1"
+	historypb "go.temporal.io/api/history/v1"
 	"go.temporal.io/api/serviceerror"
 	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
@@ -14,6 +15,7 @@ import (
 	"go.temporal.io/sdk/converter"
 
 	"longhaul/a2a"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/workflows"
 )
@@ -21,12 +23,19 @@ import (
 // onlyOnce is a Temporal in which one workflow can be started.
 type onlyOnce struct {
 	client.Client
-	memo map[string]*commonpb.Payload
+	memo   map[string]*commonpb.Payload
+	input  *commonpb.Payloads
+	status enumspb.WorkflowExecutionStatus
 }
 
-func (c *onlyOnce) ExecuteWorkflow(_ context.Context, options client.StartWorkflowOptions, _ any, _ ...any) (client.WorkflowRun, error) {
+func (c *onlyOnce) ExecuteWorkflow(_ context.Context, options client.StartWorkflowOptions, _ any, args ...any) (client.WorkflowRun, error) {
 	if c.memo != nil {
 		return nil, &serviceerror.WorkflowExecutionAlreadyStarted{Message: "started"}
+	}
+	c.status = enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING
+	var err error
+	if c.input, err = converter.GetDefaultDataConverter().ToPayloads(args...); err != nil {
+		return nil, err
 	}
 	c.memo = map[string]*commonpb.Payload{}
 	for name, value := range options.Memo {
@@ -41,8 +50,45 @@ func (c *onlyOnce) ExecuteWorkflow(_ context.Context, options client.StartWorkfl
 
 func (c *onlyOnce) DescribeWorkflowExecution(context.Context, string, string) (*workflowservice.DescribeWorkflowExecutionResponse, error) {
 	return &workflowservice.DescribeWorkflowExecutionResponse{WorkflowExecutionInfo: &workflowpb.WorkflowExecutionInfo{
-		Status: enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING, Memo: &commonpb.Memo{Fields: c.memo},
+		Status: c.status, Memo: &commonpb.Memo{Fields: c.memo},
 	}}, nil
+}
+
+// GetWorkflowHistory returns the first event.
+func (c *onlyOnce) GetWorkflowHistory(context.Context, string, string, bool, enumspb.HistoryEventFilterType) client.HistoryEventIterator {
+	return &firstEvent{e: &historypb.HistoryEvent{Attributes: &historypb.HistoryEvent_WorkflowExecutionStartedEventAttributes{
+		WorkflowExecutionStartedEventAttributes: &historypb.WorkflowExecutionStartedEventAttributes{Input: c.input},
+	}}}
+}
+
+type firstEvent struct{ e *historypb.HistoryEvent }
+
+func (f *firstEvent) HasNext() bool                          { return f.e != nil }
+func (f *firstEvent) Next() (*historypb.HistoryEvent, error) { e := f.e; f.e = nil; return e, nil }
+
+// A repeat for an objective that was stopped returns its whole opening: it may not have recorded that.
+func TestClient_Start_stopped(t *testing.T) {
+	temporal := &onlyOnce{}
+	c := workflows.NewClient(workflows.ClientConfig{Temporal: temporal, Plain: func() bool { return true }})
+	first := opt.Opening{Objective: opt.Objective{ID: "obj-a", Name: "first", Digest: "d"}, Plans: []opt.PlanSpec{{Name: "p"}}}
+	_, err := c.Start(t.Context(), first)
+	test.OK(t, err)
+	again := first
+	again.Objective.Name, again.Plans = "second", nil
+	for status, want := range map[enumspb.WorkflowExecutionStatus]opt.Opening{
+		enumspb.WORKFLOW_EXECUTION_STATUS_TERMINATED: first, enumspb.WORKFLOW_EXECUTION_STATUS_TIMED_OUT: first,
+		enumspb.WORKFLOW_EXECUTION_STATUS_COMPLETED: {}, enumspb.WORKFLOW_EXECUTION_STATUS_FAILED: {},
+	} {
+		temporal.status = status
+		got, err := c.Start(t.Context(), again)
+		if !errors.Is(err, opt.ErrEnded) {
+			t.Errorf("%v: %v", status, err)
+		}
+		test.Equal(t, status.String(), want, got)
+		got, err = c.Opening(t.Context(), "obj-a")
+		test.OK(t, err)
+		test.Equal(t, status.String(), want, got)
+	}
 }
 
 // A repeat returns the opening of the running objective. If the agent has made other

@@ -11,6 +11,7 @@ import (
 	commonpb "go.temporal.io/api/common/v1"
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
+	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 
@@ -41,13 +42,44 @@ func (c *Client) Fate(ctx context.Context, workflowID string) (Fate, error) {
 	case err != nil:
 		return "", refusal("describe "+workflowID, err)
 	}
-	switch found.GetWorkflowExecutionInfo().GetStatus() {
+	return fateOf(found.GetWorkflowExecutionInfo()), nil
+}
+
+// fateOf returns the fate of a run.
+func fateOf(run *workflowpb.WorkflowExecutionInfo) Fate {
+	switch run.GetStatus() {
 	case enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING, enumspb.WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW, enumspb.WORKFLOW_EXECUTION_STATUS_PAUSED:
-		return FateRunning, nil
+		return FateRunning
 	case enumspb.WORKFLOW_EXECUTION_STATUS_TERMINATED, enumspb.WORKFLOW_EXECUTION_STATUS_TIMED_OUT:
-		return FateStopped, nil
+		return FateStopped
 	}
-	return FateEnded, nil
+	return FateEnded
+}
+
+// Last returns the last events of an objective whose workflow has ended, as its result has them.
+func (c *Client) Last(ctx context.Context, objectiveID string) ([]opt.Batch, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
+	defer cancel()
+	end := c.cfg.Temporal.GetWorkflowHistory(ctx, objectiveID, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT)
+	if !end.HasNext() {
+		return nil, nil
+	}
+	e, err := end.Next()
+	if err != nil {
+		if err = refusal("read the end of "+objectiveID, err); errors.Is(err, opt.ErrEnded) { // Temporal does not have it any more
+			err = nil
+		}
+		return nil, err
+	}
+	result := resultOfEnd(e)
+	if len(result.GetPayloads()) == 0 {
+		return nil, nil
+	}
+	var ended ObjectiveResult
+	if err := c.reader().read(ctx, result.GetPayloads()[0], &ended); err != nil {
+		return nil, fmt.Errorf("read the result of %s: %w", objectiveID, err)
+	}
+	return ended.Last, nil
 }
 
 // ContextBegan returns when the workflow of a context has begun, also if it has continued as new

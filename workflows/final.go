@@ -3,14 +3,12 @@ package workflows
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"sync/atomic"
 	"time"
 
 	commandpb "go.temporal.io/api/command/v1"
 	commonpb "go.temporal.io/api/common/v1"
-	enumspb "go.temporal.io/api/enums/v1"
 	historypb "go.temporal.io/api/history/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"google.golang.org/grpc"
@@ -117,31 +115,4 @@ func resultOfEnd(e *historypb.HistoryEvent) *commonpb.Payloads {
 		return canceled.GetDetails()
 	}
 	return e.GetWorkflowExecutionCompletedEventAttributes().GetResult()
-}
-
-// Last returns the last events of an objective whose workflow has ended, as its result has them.
-func (c *Client) Last(ctx context.Context, objectiveID string) ([]opt.Batch, error) {
-	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
-	defer cancel()
-	end := c.cfg.Temporal.GetWorkflowHistory(ctx, objectiveID, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT)
-	if !end.HasNext() {
-		return nil, nil
-	}
-	e, err := end.Next()
-	if err != nil {
-		if err = refusal("read the end of "+objectiveID, err); errors.Is(err, opt.ErrEnded) { // Temporal does not have it any more
-			err = nil
-		}
-		return nil, err
-	}
-	result := resultOfEnd(e)
-	if len(result.GetPayloads()) == 0 {
-		return nil, nil
-	}
-	var ended ObjectiveResult
-	reader := payloadReader{c.data, blobDriver{c.cfg.Blobs, codec{c.cfg.Cipher}}}
-	if err := reader.read(ctx, result.GetPayloads()[0], &ended); err != nil {
-		return nil, fmt.Errorf("read the result of %s: %w", objectiveID, err)
-	}
-	return ended.Last, nil
 }

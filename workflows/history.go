@@ -130,8 +130,8 @@ func (r *runLog) begin(ctx context.Context, s *historypb.WorkflowExecutionStarte
 		}
 		p := machine.Plan{State: in.State}
 		r.objective, r.source, r.tenant, r.from = in.State.Plan.ObjectiveID, in.State.Source(), in.State.Tenant, in.State.N
-		if !in.Going {
-			r.opens(p.Handle(a2a.At(at), machine.Opened{}), at)
+		if events := p.Handle(a2a.At(at), machine.Opened{}); !in.Going && !p.Wants().Rewind { // else it records them in another epoch
+			r.opens(events, at)
 		}
 	}
 	return nil

@@ -48,24 +48,29 @@ func (w Writer) Detached(ctx context.Context) (context.Context, context.CancelFu
 }
 
 // Start starts an objective and makes it visible. When it returns nil, both are
-// durable; when it returns an error, it is safe to repeat.
+// durable; when it returns an error, it is safe to repeat. If the error wraps opt.ErrEnded, the
+// objective of an equal opening has ended.
 func (w Writer) Start(ctx context.Context, o opt.Opening) (opt.Opening, error) {
 	ctx, cancel := w.Detached(ctx)
 	defer cancel()
-	o, err := w.Engine.Start(ctx, o)
-	if err != nil {
-		return o, fmt.Errorf("start objective: %w", err)
+	o, ended := w.Engine.Start(ctx, o)
+	if ended != nil {
+		ended = fmt.Errorf("start objective: %w", ended)
+		if !errors.Is(ended, opt.ErrEnded) || o.Objective.ID == "" {
+			return o, ended
+		}
 	}
 	// The workflow records the same event. Recording it here as well makes sure
 	// that the journal has it before the client gets its answer. It cannot be recorded while the
 	// workflow is started: of two sends with one id Temporal decides which begins, and with what,
 	// and the first opening in the journal stays. If Temporal then refused this one, or never got
-	// it, a repeat would find a task that no workflow works on.
-	err = w.Journal.Record(ctx, opt.Batch{ObjectiveID: o.Objective.ID, Source: o.Objective.ID, Events: []opt.Event{o.Event()}})
+	// it, a repeat would find a task that no workflow works on. One that an operator has stopped may not
+	// have recorded it: clients see how it ended then.
+	err := w.Journal.Record(ctx, o.Batch())
 	if err != nil {
 		return o, fmt.Errorf("accept objective: %w", err)
 	}
-	return o, nil
+	return o, ended
 }
 
 // StoreBlobs stores contents that are too large for histories.
@@ -166,7 +171,8 @@ type Engine interface {
 	// Start starts the objective, which waits for its turn if its QueuedAt is set, and
 	// returns its opening. If an objective with this id and the same
 	// Objective.Digest exists, it returns the opening of that one. If its digest
-	// differs, the error wraps opt.ErrConflict; if it has ended, opt.ErrEnded.
+	// differs, the error wraps opt.ErrConflict; if it has ended, opt.ErrEnded. The latter comes
+	// with the opening if that may not be recorded.
 	Start(ctx context.Context, o opt.Opening) (opt.Opening, error)
 	// Enter puts an objective into the queue of its context.
 	Enter(ctx context.Context, o opt.Objective, p shown.Placed) error

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"longhaul/a2a"
@@ -51,12 +52,17 @@ func (j objectiveFinder) EndedWork(ctx context.Context) ([]*opt.Objective, error
 }
 
 // OpenWork returns an objective of any tenant with its plans, without their tasks; nil if it
-// has ended or is not there.
+// has ended. The error wraps opt.ErrUnknown if it is not there.
 func (j objectiveFinder) OpenWork(ctx context.Context, objectiveID string) (*opt.Objective, error) {
 	return db.InSnapshot(ctx, j.db, func(c *db.Conn) (*opt.Objective, error) {
-		found, err := objectives(c, "objectives o", where("o.id = ? AND o.ended = 0", objectiveID))
-		if err != nil || len(found) == 0 {
+		found, err := objectives(c, "objectives o", where("o.id = ?", objectiveID))
+		switch {
+		case err != nil:
 			return nil, err
+		case len(found) == 0:
+			return nil, fmt.Errorf("objective %s: %w", objectiveID, opt.ErrUnknown)
+		case found[0].Status.Ended():
+			return nil, nil
 		}
 		found[0].Plans, err = plans(c, "p.objective_id = $1", objectiveID)
 		return found[0], err

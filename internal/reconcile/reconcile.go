@@ -12,6 +12,8 @@
 //     ended, as it may if an operator has reset the plan, the signal begins a run of it that ends alone the plan;
 //   - for an objective that has ended by itself it records the last events, which the result of the workflow
 //     has: the worker that should have done so was lost;
+//   - for an objective that was stopped before its beginning was recorded it records that, and then does as for one
+//     that is gone;
 //   - for an objective that is gone it begins a run of the objective's workflow that loads the
 //     objective from the journal and ends it. Temporal refuses that run if another one runs,
 //     so an objective that was begun again meanwhile is left alone;
@@ -40,7 +42,8 @@ type Temporal interface {
 	Fate(ctx context.Context, workflowID string) (workflows.Fate, error)
 	Stopped(ctx context.Context, since time.Time) ([]workflows.StoppedRun, error)
 	Ended(ctx context.Context, since time.Time) (ids []string, err error)
-	Last(ctx context.Context, objectiveID string) ([]opt.Batch, error) // of one that has ended by itself; none for others
+	Last(ctx context.Context, objectiveID string) ([]opt.Batch, error)    // of one that has ended by itself; none for others
+	Opening(ctx context.Context, objectiveID string) (opt.Opening, error) // of one that was stopped in its first run; zero for others
 	Running(ctx context.Context) (ids []string, err error)
 	Close(ctx context.Context, o opt.Objective) error
 	PlanLost(ctx context.Context, o opt.Objective, p opt.Plan) error
@@ -53,7 +56,7 @@ type Journal interface {
 	OpenObjectives(ctx context.Context, after string, limit int) ([]opt.Objective, error)
 	OpenPlans(ctx context.Context, after, last string) ([]opt.Plan, error) // of the objectives with these ids
 	Place(ctx context.Context, p shown.Place) (shown.Placed, error)
-	OpenWork(ctx context.Context, objectiveID string) (*opt.Objective, error) // of any tenant; nil if it has ended or is unknown
+	OpenWork(ctx context.Context, objectiveID string) (*opt.Objective, error) // of any tenant; nil if it has ended, opt.ErrUnknown if it is not there
 	EndedWork(ctx context.Context) ([]*opt.Objective, error)                  // that have ended, with those of their plans that have not
 	Record(ctx context.Context, batches ...opt.Batch) error
 }
@@ -193,6 +196,9 @@ func objectivesOf(workflowIDs []string) (ids []string) {
 // objective was open.
 func (r *Reconciler) check(ctx context.Context, objectiveID string) (open bool, err error) {
 	o, err := r.cfg.Journal.OpenWork(ctx, objectiveID)
+	if errors.Is(err, opt.ErrUnknown) {
+		o, err = r.open(ctx, objectiveID)
+	}
 	if err != nil || o == nil {
 		return false, err
 	}
@@ -207,6 +213,19 @@ func (r *Reconciler) check(ctx context.Context, objectiveID string) (open bool, 
 		return true, r.compareInDoubt(ctx)
 	}
 	return true, r.Close(ctx, o.ID)
+}
+
+// open records the opening of an objective that was stopped before anyone had recorded it, and returns the objective;
+// nil for others that the journal does not have.
+func (r *Reconciler) open(ctx context.Context, objectiveID string) (*opt.Objective, error) {
+	o, err := r.cfg.Temporal.Opening(ctx, objectiveID)
+	if err != nil || o.Objective.ID == "" {
+		return nil, err
+	}
+	if err := r.cfg.Journal.Record(ctx, o.Batch()); err != nil {
+		return nil, err
+	}
+	return r.cfg.Journal.OpenWork(ctx, objectiveID)
 }
 
 // checkPlans sends the objective a signal about each of its plans that is gone. A plan whose workflow has

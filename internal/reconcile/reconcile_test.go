@@ -40,6 +40,17 @@ type world struct {
 	last    map[string][]opt.Batch // in the results of objectives
 	unread  error                  // why those cannot be read
 	refuses bool                   // the journal takes none of them, for good
+
+	unrecorded map[string]*opt.Objective // that the journal does not have yet
+}
+
+func (w *world) Opening(_ context.Context, id string) (o opt.Opening, _ error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if begun := w.unrecorded[id]; begun != nil && w.fates[id] == workflows.FateStopped {
+		o.Objective = *begun
+	}
+	return o, nil
 }
 
 func (w *world) Fate(_ context.Context, id string) (workflows.Fate, error) {
@@ -86,6 +97,10 @@ func (w *world) Record(_ context.Context, batches ...opt.Batch) error {
 		return &opt.RewoundError{Source: id}
 	}
 	delete(w.open, id)
+	if o := w.unrecorded[id]; o != nil && batches[0].Events[0].Kind == opt.ObjectiveOpened {
+		delete(w.unrecorded, id)
+		w.open[id] = o
+	}
 	return nil
 }
 
@@ -169,6 +184,9 @@ func (w *world) OpenWork(_ context.Context, id string) (*opt.Objective, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.reads[id]++
+	if w.unrecorded[id] != nil {
+		return nil, opt.ErrUnknown
+	}
 	return w.open[id], nil
 }
 
@@ -479,6 +497,20 @@ func TestReconciler_stoppedSoonAfterItHadFailed(t *testing.T) {
 		time.Sleep(4 * time.Second)
 		synctest.Wait()
 		w.did(t, "close "+ids[0])
+	})
+}
+
+// An objective that was stopped before its beginning was recorded is in the journal soon, and is closed.
+func TestReconciler_recordsTheBeginning(t *testing.T) {
+	w, ids := newWorld(2)
+	w.unrecorded = map[string]*opt.Objective{ids[0]: w.open[ids[0]], ids[1]: w.open[ids[1]]}
+	clear(w.open)
+	w.fates[ids[0]] = workflows.FateStopped // the other one runs
+	synctest.Test(t, func(t *testing.T) {
+		go w.reconciler(zap.NewNop()).Run(t.Context())
+		time.Sleep(4 * time.Second)
+		synctest.Wait()
+		w.did(t, "record "+ids[0], "close "+ids[0])
 	})
 }
 
