@@ -94,18 +94,26 @@ func (r reordering) refuse(t *Task, format string, a ...any) error {
 // late or about less.
 func (r reordering) check() error {
 	for _, t := range r.old.Tasks {
-		for _, g := range r.old.Tasks {
-			switch {
-			case asks(g) && r.was[t.ID][g.ID] && !r.now[t.ID][g.ID]:
-				return r.refuse(t, "has to stay after %q, where people are asked", g.Name)
-			case asks(g) && r.was[g.ID][t.ID] && !r.now[g.ID][t.ID]:
-				return r.refuse(g, "asks people, and has to stay after %q", t.Name)
-			}
+		if err := r.checkApprovals(t); err != nil {
+			return err
 		}
 	}
 	for _, t := range r.after.Tasks {
 		if err := cmp.Or(r.checkUses(t), r.checkShown(t), r.checkResults(t)); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// checkApprovals checks that a task stays before and after those of people.
+func (r reordering) checkApprovals(t *Task) error {
+	for _, g := range slices.DeleteFunc(slices.Clone(r.old.Tasks), func(g *Task) bool { return !asks(g) }) {
+		switch {
+		case r.was[t.ID][g.ID] && !r.now[t.ID][g.ID]:
+			return r.refuse(t, "has to stay after %q, where people are asked", g.Name)
+		case r.was[g.ID][t.ID] && !r.now[g.ID][t.ID]:
+			return r.refuse(g, "asks people, and has to stay after %q", t.Name)
 		}
 	}
 	return nil

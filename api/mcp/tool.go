@@ -335,6 +335,18 @@ func (v *visit) questions(ctx context.Context, h host, taskID string, asked []st
 	return out, err
 }
 
+// askFor returns the result that has the host ask the person about one gate, or nil if the host cannot.
+func (v *visit) askFor(ctx context.Context, h host, gateID string) (*sdk.CallToolResult, error) {
+	taskID, _ := opt.TaskOfGate(gateID)
+	ref, _ := opt.ParseID(taskID)
+	questions, err := v.questions(ctx, h, taskID, nil)
+	maps.DeleteFunc(questions, func(key string, _ sdk.InputRequest) bool { return !strings.HasPrefix(key, gateID+"|") })
+	if err != nil || len(questions) == 0 {
+		return nil, err
+	}
+	return &sdk.CallToolResult{InputRequests: questions, RequestState: rounds{Task: opt.RootID(ref.ObjectiveID, ref.Attempt)}.text()}, nil
+}
+
 // elicitation returns how a host asks the person about a gate: with a form, or with the page of the gate
 // if a form does not show all. It is nil if the host has neither.
 func (v *visit) elicitation(i shown.Interrupt, h host) *sdk.ElicitParams {
@@ -463,13 +475,9 @@ func (v *visit) answer(ctx context.Context, req *sdk.CallToolRequest) (*sdk.Call
 	id, _ := body["interruptId"].(string)
 	body["id"] = id
 	delete(body, "interruptId")
-	taskID, _ := opt.TaskOfGate(id)
-	ref, _ := opt.ParseID(taskID)
 	if body["action"] == nil && body["answers"] == nil && body["text"] == nil {
-		questions, err := v.questions(ctx, hostOf(req.Params.Meta), taskID, nil)
-		maps.DeleteFunc(questions, func(key string, _ sdk.InputRequest) bool { return !strings.HasPrefix(key, id+"|") })
-		if err != nil || len(questions) > 0 {
-			return &sdk.CallToolResult{InputRequests: questions, RequestState: rounds{Task: opt.RootID(ref.ObjectiveID, ref.Attempt)}.text()}, err
+		if asks, err := v.askFor(ctx, hostOf(req.Params.Meta), id); asks != nil || err != nil {
+			return asks, err
 		}
 	}
 	result, err := v.run(ctx, "AnswerInterrupt", body)

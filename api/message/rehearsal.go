@@ -51,16 +51,11 @@ func (s *Rehearsals) RehearseObjective(ctx context.Context, c *call.Call, p Send
 	if err != nil || len(specs) == 0 || d.Answer != nil || d.Refusal != "" {
 		return nil, err
 	}
-	if _, busy := s.tenants.LoadOrStore(c.Tenant, true); busy {
-		return nil, call.TooMany(call.RetryDelay)
+	end, err := s.begin(ctx, c.Tenant)
+	if err != nil {
+		return nil, err
 	}
-	defer s.tenants.Delete(c.Tenant)
-	select {
-	case s.turn <- struct{}{}:
-		defer func() { <-s.turn }()
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
+	defer end()
 	planned := func(opt.Objective, *a2a.Message) rehearse.Planned {
 		return rehearse.Planned{Plans: specs, Planner: d.Planner, Reason: d.Reason}
 	}
@@ -74,6 +69,20 @@ func (s *Rehearsals) RehearseObjective(ctx context.Context, c *call.Call, p Send
 		}
 	}
 	return rehearse.RunFrom(planned, p.Message, a, func(planner string) ([]rehearse.PastRun, error) { return s.past(ctx, c, planner) })
+}
+
+// begin waits until no other rehearsal runs, and refuses a second one of a tenant.
+func (s *Rehearsals) begin(ctx context.Context, tenant string) (end func(), err error) {
+	if _, busy := s.tenants.LoadOrStore(tenant, true); busy {
+		return nil, call.TooMany(call.RetryDelay)
+	}
+	select {
+	case s.turn <- struct{}{}:
+		return func() { <-s.turn; s.tenants.Delete(tenant) }, nil
+	case <-ctx.Done():
+		s.tenants.Delete(tenant)
+		return nil, ctx.Err()
+	}
 }
 
 // past reads the latest runs of a planner that were completed.

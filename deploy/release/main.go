@@ -151,6 +151,16 @@ func (r release) documents(program string) ([]file, error) {
 	if err != nil {
 		return nil, err
 	}
+	scripts, err := completions(program, path)
+	if err != nil {
+		return nil, err
+	}
+	pages, err := manual(path)
+	return slices.Concat(files, scripts, pages), err
+}
+
+// completions returns the scripts that complete a program's words in shells.
+func completions(program, path string) (files []file, err error) {
 	for shell, name := range map[string]string{
 		"bash": "share/bash-completion/completions/" + program,
 		"zsh":  "share/zsh/site-functions/_" + program,
@@ -162,6 +172,11 @@ func (r release) documents(program string) ([]file, error) {
 		}
 		files = append(files, file{name: name, mode: 0o644, data: script})
 	}
+	return files, nil
+}
+
+// manual returns the pages of a program's manual.
+func manual(path string) (files []file, err error) {
 	pages, err := os.MkdirTemp("", "longhaul-man")
 	if err != nil {
 		return nil, err

@@ -74,16 +74,7 @@ func (c *journalVerifyCommand) Run(p *process.Process) error {
 		if err := c.print(p, v, v.print); err != nil {
 			return err
 		}
-		if len(broken) > 0 {
-			return errors.New("the journal is damaged: stop all processes that use it, move it away and restore a copy, or let it be rebuilt")
-		}
-		if s.Found > 0 {
-			return fmt.Errorf("the journal differs from Temporal; %s journal rebuild restores what it lacks", p.Command)
-		}
-		if len(wrong) > 0 {
-			return fmt.Errorf("lists show wrong totals; %s journal rebuild corrects them", p.Command)
-		}
-		return nil
+		return v.problem(p.Command)
 	})
 }
 
@@ -103,6 +94,19 @@ func (v verification) print(out io.Writer) {
 	}
 	printProblems(out, v.Summary)
 	fmt.Fprintf(out, "Objectives in Temporal: %d. Equal in the journal: %d, removed at the end of their time: %d. Problems: %d\n", v.Objectives, v.Equal, v.Expired, v.Found)
+}
+
+// problem is nil if nothing is wrong.
+func (v verification) problem(command process.Name) error {
+	switch {
+	case len(v.Store) > 0:
+		return errors.New("the journal is damaged: stop all processes that use it, move it away and restore a copy, or let it be rebuilt")
+	case v.Found > 0:
+		return fmt.Errorf("the journal differs from Temporal; %s journal rebuild restores what it lacks", command)
+	case len(v.Miscounts) > 0:
+		return fmt.Errorf("lists show wrong totals; %s journal rebuild corrects them", command)
+	}
+	return nil
 }
 
 // journalRebuildCommand is "longhaul journal rebuild".
