@@ -20,6 +20,7 @@ type Directive struct {
 
 	Shared     bool  `json:"shared,omitempty"`     // others use the context: it begins tasks only with permission
 	Permission int64 `json:"permission,omitempty"` // the latest one; valid until the plan yields it
+	PlanEpoch  int   `json:"planEpoch,omitempty"`  // of the plan, as it has reported: in a later one it has no permission, also where others do not use the context
 
 	Leaf      bool   `json:"leaf,omitempty"` // its results are also the objective's
 	Name      string `json:"name,omitempty"`

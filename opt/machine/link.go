@@ -172,6 +172,7 @@ func endStands(s *ObjectiveState, l *Link, p *opt.Plan, r opt.Report, now a2a.Ti
 	}
 	l.renumber(now)
 	l.Directive.Over, l.Directive.Command = true, "" // it was answered
+	readmit(s, &l.Directive, r)
 	l.Changed, l.Again = s.N, r.Epoch
 }
 

@@ -70,7 +70,7 @@ func RestoreObjective(kept opt.Kept, idleFor int64, rules int) *Objective {
 // State.Rules. A run has the version that its input names, so that each replay has the
 // same, and the next run of the same work, too: a list in order under an earlier version may
 // be none under a later one.
-const Rules = 42
+const Rules = 43
 
 // rulesChain is the version of the rules from which on a plan records its decisions
 // in a chain.
@@ -203,6 +203,9 @@ const rulesEnds = 39
 // rulesOver is the version of the rules from which on a plan that was reset after its end does not wait for its objective,
 // and what an attempt at a task took before the leg in which it ends is counted at once.
 const rulesOver = 42
+
+// rulesPermits is the version of the rules from which on a plan that was reset needs a new permission.
+const rulesPermits = 43
 
 func (m *Objective) commands() commands { return commands{&m.State, m.now, m} }
 

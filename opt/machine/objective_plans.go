@@ -165,7 +165,9 @@ func (m *Objective) direct() bool {
 		if d == l.Directive {
 			continue
 		}
-		d.N++
+		if d.N++; d.PlanEpoch != l.Directive.PlanEpoch { // an objective that was begun again does not have what the plan has
+			d.N = above(l.Directive.N, m.now)
+		}
 		awaited := s.Current != nil && s.Current.Echo
 		overdue := d.Command != l.Directive.Command && s.overdue(p.ID) >= 0
 		if d.Paused != l.Directive.Paused || overdue || awaited && (d.Start != l.Directive.Start || d.Hold != l.Directive.Hold) {

@@ -211,7 +211,8 @@ func (s *ObjectiveState) desired(l *Link, p *opt.Plan, start bool) Directive {
 	d.Shared, d.ReportEnd = s.Turn.Shared, d.ReportEnd || s.leaves(l)
 	if begun {
 		addSpent(&d, s, p)
-		d.Notes, d.Permission = len(s.Notes), s.permission(d, *p.Report)
+		d.Notes = len(s.Notes)
+		s.permit(&d, *p.Report)
 	}
 	return d
 }
@@ -222,13 +223,22 @@ func (s *ObjectiveState) pauses() bool { return s.Objective.Paused || s.replans(
 // leaves reports whether this run does not get the result of a plan that it has begun.
 func (s *ObjectiveState) leaves(l *Link) bool { return s.Leaving && l.Begun && l.Own }
 
-// permission returns the permission of a plan that has begun: a new one if it has none, or has yielded
-// that and asks.
-func (s *ObjectiveState) permission(d Directive, r opt.Report) int64 {
-	if d.Shared && s.Turn.mayWork() && d.Permission <= r.Yielded && (d.Permission == 0 || r.Asks) {
-		return r.Yielded + 1
+// permit sets the permission of a plan that has begun: a new one if it has none, has yielded that and asks, or
+// was reset.
+func (s *ObjectiveState) permit(d *Directive, r opt.Report) {
+	reset := readmit(s, d, r)
+	if d.Shared && s.Turn.mayWork() && d.Permission <= r.Yielded && (d.Permission == 0 || r.Asks || reset) {
+		d.Permission = r.Yielded + 1
 	}
-	return d.Permission
+}
+
+// readmit takes from a plan in another epoch the permission of that before, and reports whether it is in one.
+func readmit(s *ObjectiveState, d *Directive, r opt.Report) bool {
+	if s.Rules < rulesPermits || r.Epoch <= 1 || d.PlanEpoch == r.Epoch {
+		return false
+	}
+	d.PlanEpoch, d.Permission = r.Epoch, r.Yielded
+	return true
 }
 
 // covered returns one more than the number of notes that the approvals in the plans before p

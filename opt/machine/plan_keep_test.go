@@ -57,7 +57,7 @@ func TestPlan_keepsDecision_not(t *testing.T) {
 		"earlier rules":    func(_ *opt.Task, s *machine.PlanState) { s.Rules = 24 },
 		"a later gate":     func(t *opt.Task, _ *machine.PlanState) { t.Gates = 1 },
 		"a retry":          func(_ *opt.Task, s *machine.PlanState) { s.Plan.Run = 2 },
-		"a reset":          func(_ *opt.Task, s *machine.PlanState) { s.Epoch = 2 },
+		"a reset":          func(_ *opt.Task, s *machine.PlanState) { s.Epoch, s.Directive.PlanEpoch = 2, 2 },
 		"no record":        func(t *opt.Task, _ *machine.PlanState) { t.Earlier[0].Head = nil },
 		"another object":   func(t *opt.Task, _ *machine.PlanState) { t.Earlier[0].ObjectDigest = "sha256:1" },
 		"another question": func(t *opt.Task, _ *machine.PlanState) { t.Ask.Title += " Really?" },

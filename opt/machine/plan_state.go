@@ -152,6 +152,9 @@ func (s *PlanState) working() bool { return s.has(func(w *Work) bool { return w.
 // mayBegin reports whether the plan has permission to begin tasks or needs none.
 func (s *PlanState) mayBegin() bool {
 	d := s.Directive
+	if s.Rules >= rulesPermits && s.Epoch > 1 && d.PlanEpoch != s.Epoch { // it was reset: others may have the turn by now
+		return false
+	}
 	return !d.Shared || d.Permission > s.Yielded
 }
 
@@ -174,7 +177,7 @@ func (s *PlanState) runs() bool {
 func (s *PlanState) yield() bool {
 	works := s.has(func(w *Work) bool { return !w.AtGate && !w.Held })
 	waits := s.Plan.Status == opt.PlanBlocked || s.Plan.Status == opt.PlanWorking && !works && len(s.Plan.Ready()) == 0
-	if !s.Directive.Shared || !s.Plan.Started || !waits || s.Directive.Permission <= s.Yielded || s.working() {
+	if !s.Directive.Shared || !s.Plan.Started || !waits || !s.mayBegin() || s.working() {
 		return false
 	}
 	s.Yielded = s.Directive.Permission

@@ -113,7 +113,8 @@ func TestObjective_Handle_planFoundBeforeItsTime(t *testing.T) {
 }
 
 // The epoch of a plan begins in the same way. Its decisions that were not recorded are the
-// first of a chain of their own, and gates that open later have other ids than those before.
+// first of a chain of their own, and gates that open later have other ids than those before. These open when the
+// objective has the epoch.
 func TestPlan_Handle_rewound(t *testing.T) {
 	p := opt.Plan{ID: plan(1), ObjectiveID: objectiveID, Status: opt.PlanPending, Tasks: []*opt.Task{
 		{ID: task(1, 0), State: opt.TaskPending, Ask: &opt.Gate{Kind: opt.Approval, Title: "Ship?", Actions: []opt.Action{opt.Accept}}},
@@ -145,6 +146,12 @@ func TestPlan_Handle_rewound(t *testing.T) {
 		t.Errorf("signals %+v, want a report", s)
 	}
 	m.Handle(a2a.AtMillis(5001), machine.Begin{})
+	test.Is(t, "the next task", opt.TaskPending, m.State.Plan.Tasks[1].State)
+	if !m.State.Report.Asks {
+		t.Errorf("the report is %+v: it does not ask", m.State.Report)
+	}
+	m.Handle(a2a.AtMillis(5002), machine.Directed{Directive: machine.Directive{N: 2, Start: true, PlanEpoch: 2}})
+	m.Handle(a2a.AtMillis(5003), machine.Begin{})
 	if g := m.State.Plan.Tasks[1].Gate; g == nil || g.ID != opt.GateID(task(1, 1), 1001) {
 		t.Errorf("the next gate is %+v", g)
 	}

@@ -22,22 +22,7 @@ import (
 // settle helps all work to its end, and checks the results.
 func (m *mix) settle() {
 	m.Helper()
-	tasks := 0
-	contexts := map[string]string{}
-	harness.Eventually(m.T, within, "all objectives end", func() error {
-		all, err := m.c.Objectives(m.Context())
-		if err != nil {
-			return err
-		}
-		var open []error
-		for _, o := range all {
-			if err := m.help(o); err != nil {
-				open = append(open, err)
-			}
-		}
-		tasks = len(all)
-		return errors.Join(open...)
-	})
+	tasks, contexts := m.awaitEnds(), map[string]string{}
 	var err error
 	m.roots, err = m.allRoots(m.Context())
 	test.OK(m, err)
@@ -60,6 +45,40 @@ func (m *mix) settle() {
 	m.checkLog()
 	m.Logf("%d objectives, %d attempts at them, %d answers", tasks, len(m.roots), len(m.acked))
 }
+
+// awaitEnds helps all objectives to their ends, and returns how many there are. It waits as long as any of them moves.
+func (m *mix) awaitEnds() (count int) {
+	m.Helper()
+	var seen []harness.Objective
+	moved := time.Now()
+	harness.Eventually(m.T, longest, "all objectives end", func() error {
+		all, err := m.c.Objectives(m.Context())
+		if err != nil {
+			return err
+		}
+		if !cmp.Equal(all, seen) {
+			seen, moved = all, time.Now()
+		}
+		var open []error
+		for _, o := range all {
+			if err := m.help(o); err != nil {
+				open = append(open, err)
+			}
+		}
+		if count, err = len(all), errors.Join(open...); err != nil && time.Since(moved) > still {
+			m.Fatalf("nothing has moved for %v: %v", still, err)
+		}
+		return err
+	})
+	return count
+}
+
+// Objectives move as long as they are helped: after still without a move none will come. longest is for those that move
+// for ever.
+const (
+	still   = 4 * time.Minute
+	longest = 15 * time.Minute
+)
 
 // verify compares the journal with Temporal.
 func (m *mix) verify() {
@@ -243,7 +262,7 @@ func (m *mix) checkTally(contexts map[string]string) {
 }
 
 // slow is how long a worker may take to hear that its task was stopped.
-const slow = 10 * time.Second
+const slow = 20 * time.Second
 
 // stopped reports whether the operator has acted on an objective or a plan of it, not long before a time.
 func (m *mix) stopped(objectiveID string, before time.Time) bool {

@@ -158,7 +158,8 @@ func (b beginning) isAllowed() {
 
 // isHeld reports whether a plan has no permission to work in its context.
 func isHeld(s *machine.PlanState) bool {
-	return s.Directive.Shared && s.Directive.Permission <= s.Yielded
+	d := s.Directive
+	return d.Shared && d.Permission <= s.Yielded || s.Rules >= 43 && s.Epoch > 1 && d.PlanEpoch < s.Epoch
 }
 
 // counts reports whether the objective knows the plan as it is, and the plan knows what that wants.

@@ -575,6 +575,40 @@ func TestReset_turnTwice(t *testing.T) {
 	}
 }
 
+// Defect: a plan that was reset to before it had yielded its permission worked with that beside another objective, which
+// had the turn by then.
+func TestReset_permission(t *testing.T) {
+	for at := range 2 * 4 {
+		task, alone := at/2, at%2 == 0 // whether it is alone until it waits
+		play(t, func(s *sim.Story) {
+			id := s.Open(given(sim.PlanOf("plan", "a", "?ok", "c")))
+			s.Settle()
+			open := func() string { return s.Open(given(sim.PlanOf("other", "b"))) }
+			other := ""
+			if !alone {
+				other = open()
+				s.Settle()
+			}
+			key := s.Activities()[0]
+			s.End(key, sim.Completed(key, s.Work(key).TaskID))
+			s.Settle()
+			if alone {
+				other = open()
+				s.Settle()
+			}
+			s.Expect(len(s.Activities()) == 1 && s.Activities()[0] != key, "the other one does not work: %v", s.Activities())
+			s.Wait(100)
+			s.Reset(opt.PlanID(id, 1), task)
+			s.Rest()
+			s.Accept()
+			s.Rest()
+			for _, id := range []string{id, other} {
+				s.Expect(s.Objective(id).Status == opt.ObjectiveCompleted, "reset to task %d, %s is %s", task, id, s.Objective(id).Status)
+			}
+		})
+	}
+}
+
 // Defect: a plan that had found its objective terminated sent no more reports, also when that was reset and had sent it a directive.
 func TestReset_terminatedObjective(t *testing.T) {
 	play(t, func(s *sim.Story) {
