@@ -3,6 +3,7 @@ package activities
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -43,6 +44,26 @@ type Standing interface {
 type Reporter interface {
 	Report(ctx context.Context, objectiveID, planID string, r opt.Report) error
 	Gone(ctx context.Context, planID string) (bool, error) // whether its workflow was stopped, or Temporal does not have it
+	Ask(ctx context.Context, a Asking) error
+}
+
+// Asking is a request of an objective to its context, whose workflow begins if it does not run.
+type Asking struct {
+	Tenant    string          `json:"tenant"`
+	ContextID string          `json:"contextId"`
+	Request   json.RawMessage `json:"request"`
+}
+
+// A Floor is the root tasks of the objectives that are open in a context: those that have begun, and those that wait for
+// their first turn.
+type Floor struct {
+	Begun   []string `json:"begun,omitempty"`
+	Waiting []string `json:"waiting,omitempty"`
+}
+
+// A FloorReader reads the floor of a context from the journal.
+type FloorReader interface {
+	Floor(ctx context.Context, tenant, contextID string) (begun, waiting []string, err error)
 }
 
 // Callbacks makes the callback URLs of tasks.
@@ -65,7 +86,8 @@ type Config struct {
 	Watch      func(objectiveID string) Watch // of what Tasks reads
 	Links      LinkReader                     // nil for a worker that does not look for cycles of links
 	Heartbeats HeartbeatReader
-	Reporter   Reporter                           // nil leaves reports to plans
+	Reporter   Reporter                           // nil leaves reports to plans, and requests to contexts to other workers
+	Floors     FloorReader                        // nil leaves them to other workers
 	Push       *Push                              // nil for a worker that delivers nothing
 	Callbacks  Callbacks                          // nil for a worker that does not know the URL of the API
 	Limits     map[string]int                     // tasks that run at a time, by kind of executor; others have no limit
@@ -162,6 +184,26 @@ func (a *Activities) Check(ctx context.Context, planID string) (gone bool, err e
 	}
 	return a.cfg.Reporter.Gone(ctx, planID)
 }
+
+// Ask sends a request to a context. A second run sends it again, which its number says.
+func (a *Activities) Ask(ctx context.Context, in Asking) error {
+	if a.cfg.Reporter == nil {
+		return errOtherWorker
+	}
+	return a.cfg.Reporter.Ask(ctx, in)
+}
+
+// FloorOf reads the floor of a context. Of in, the request is not needed.
+func (a *Activities) FloorOf(ctx context.Context, in Asking) (f Floor, err error) {
+	if a.cfg.Floors == nil {
+		return f, errOtherWorker
+	}
+	f.Begun, f.Waiting, err = a.cfg.Floors.Floor(ctx, in.Tenant, in.ContextID)
+	return f, err
+}
+
+// errOtherWorker has Temporal repeat an activity, until it comes to a worker that can do it.
+var errOtherWorker = errors.New("another worker has to do this")
 
 // A KeptRequest says what Load reads.
 type KeptRequest struct {

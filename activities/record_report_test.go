@@ -26,7 +26,8 @@ func (p *post) Report(_ context.Context, objectiveID, planID string, r opt.Repor
 	return p.lost
 }
 
-func (p *post) Gone(context.Context, string) (bool, error) { return false, nil }
+func (p *post) Gone(context.Context, string) (bool, error)   { return false, nil }
+func (p *post) Ask(context.Context, activities.Asking) error { return nil }
 
 // A report is sent after its events are recorded, and not if they are not.
 func TestActivities_Report(t *testing.T) {

@@ -92,16 +92,30 @@ func (c *Client) Start(ctx context.Context, o opt.Opening) (opt.Opening, error) 
 // once Enter returns nil. Call Enter before Start, so that no started objective
 // is missing from the queue.
 func (c *Client) Enter(ctx context.Context, o opt.Objective, p shown.Placed) error {
-	options := startOptions(contextWorkflowID(o.Tenant, o.ContextID), "Queue of a context", o.Tenant)
+	in := machine.Enter{ObjectiveID: o.ID, Attempt: o.Attempt, At: p.QueuedAt, Behind: p.Behind, Starting: p.Starting, Waiting: p.Waiting}
+	return refusal("enter the queue of a context", c.signalContext(ctx, o.Tenant, o.ContextID, EnterSignal, in))
+}
+
+// Ask implements [activities.Reporter].
+func (c *Client) Ask(ctx context.Context, a activities.Asking) error {
+	var in machine.TurnRequest
+	if err := json.Unmarshal(a.Request, &in); err != nil {
+		return fmt.Errorf("read a request to a context: %w", err)
+	}
+	return refusal("ask a context", c.signalContext(ctx, a.Tenant, a.ContextID, RequestSignal, in))
+}
+
+// signalContext signals a context, whose workflow begins if it does not run.
+func (c *Client) signalContext(ctx context.Context, tenant, contextID, name string, arg any) error {
+	options := startOptions(contextWorkflowID(tenant, contextID), "Queue of a context", tenant)
 	if !c.cfg.Plain() {
-		options.TypedSearchAttributes = temporal.NewSearchAttributes(TenantAttribute.ValueSet(o.Tenant), ContextAttribute.ValueSet(o.ContextID))
+		options.TypedSearchAttributes = temporal.NewSearchAttributes(TenantAttribute.ValueSet(tenant), ContextAttribute.ValueSet(contextID))
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
-	_, err := c.cfg.Temporal.SignalWithStartWorkflow(ctx, options.ID, EnterSignal,
-		machine.Enter{ObjectiveID: o.ID, Attempt: o.Attempt, At: p.QueuedAt, Behind: p.Behind, Starting: p.Starting},
-		options, Context, ContextInput{Tenant: o.Tenant, ContextID: o.ContextID, MaxEvents: c.cfg.MaxEvents, Rules: machine.Rules})
-	return refusal("enter the queue of a context", err)
+	_, err := c.cfg.Temporal.SignalWithStartWorkflow(ctx, options.ID, name, arg,
+		options, Context, ContextInput{Tenant: tenant, ContextID: contextID, MaxEvents: c.cfg.MaxEvents, Rules: machine.Rules})
+	return err
 }
 
 // startOptions returns how a workflow of a tenant is started. Only what starts a workflow sets

@@ -7,6 +7,7 @@ import (
 
 	"go.temporal.io/sdk/workflow"
 
+	"longhaul/activities"
 	"longhaul/opt"
 	"longhaul/opt/machine"
 	"longhaul/opt/machine/drive"
@@ -42,8 +43,14 @@ func Context(ctx workflow.Context, in ContextInput) error {
 // A contextPart carries out the wants of a context.
 type contextPart struct{ m *machine.Context }
 
-func (c *contextPart) activity(workflow.Context, machine.Activity, []opt.Batch, drive.Tries) (workflow.Future, outcome) {
-	panic("a context has no activities")
+func (c *contextPart) activity(ctx workflow.Context, a machine.Activity, _ []opt.Batch, _ drive.Tries) (workflow.Future, outcome) {
+	in := activities.Asking{Tenant: c.m.State.Tenant, ContextID: c.m.State.ContextID}
+	f := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, readOptions("List the objectives in the context")), acts.FloorOf, in)
+	return f, func(ctx workflow.Context, f workflow.Future) machine.Input {
+		var floor activities.Floor
+		err := f.Get(ctx, &floor)
+		return machine.Listed{Key: a.Key, Begun: floor.Begun, Waiting: floor.Waiting, Failed: err != nil}
+	}
 }
 
 func (c *contextPart) child(workflow.Context, machine.Child) workflow.ChildWorkflowFuture {

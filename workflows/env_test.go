@@ -2,6 +2,7 @@ package workflows_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -62,7 +63,7 @@ func newEnvWith(t *testing.T, plan any) (*testsuite.TestWorkflowEnvironment, *re
 	env.RegisterWorkflowWithOptions(workflows.Context, workflow.RegisterOptions{Name: workflows.ContextWorkflow})
 	env.RegisterActivity(activities.New(activities.Config{
 		Executors: map[string]activities.Executor{"echo": echo.Executor{}, "counter": counter{}, elsewhere.Kind: elsewhere.Executor{}}, Default: "echo", Planner: onePlan{},
-		Recorder: journal, Kept: journal, Reporter: journal,
+		Recorder: journal, Kept: journal, Reporter: journal, Floors: journal,
 	}))
 	journal.outside = func(id, signal string, arg any) error {
 		if id != objectiveID {
@@ -183,6 +184,20 @@ func (r *recording) Report(_ context.Context, objectiveID, planID string, report
 
 // Gone implements activities.Reporter.
 func (r *recording) Gone(_ context.Context, planID string) (bool, error) { return r.gone[planID], nil }
+
+// Ask implements activities.Reporter.
+func (r *recording) Ask(_ context.Context, a activities.Asking) error {
+	var in machine.TurnRequest
+	if err := json.Unmarshal(a.Request, &in); err != nil {
+		return err
+	}
+	return r.outside(a.ContextID, workflows.RequestSignal, in)
+}
+
+// Floor implements activities.FloorReader: there are no others.
+func (r *recording) Floor(context.Context, string, string) (begun, waiting []string, err error) {
+	return nil, nil, nil
+}
 
 func (r *recording) record(b opt.Batch) error {
 	if r.fail != nil {

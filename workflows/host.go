@@ -178,7 +178,7 @@ func (h *host) Canceled() bool  { return h.own.Err() != nil }
 func (h *host) Reset() bool {
 	info := workflow.GetInfo(h.ctx)
 	run := info.WorkflowExecution.RunID
-	if h.source == "" || info.OriginalRunID == "" || info.OriginalRunID == run || h.reset == run {
+	if info.OriginalRunID == "" || info.OriginalRunID == run || h.reset == run {
 		return false
 	}
 	h.looks++

@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"encoding/json"
 	"errors"
 	"time"
 
@@ -98,6 +99,8 @@ type objectivePart struct {
 func (o *objectivePart) activity(ctx workflow.Context, a machine.Activity, _ []opt.Batch, _ drive.Tries) (workflow.Future, outcome) {
 	head := &o.m.State.Objective
 	switch a.Kind {
+	case machine.AskContext:
+		return o.ask(ctx, a)
 	case machine.CheckPlan:
 		f := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, readOptions("Check whether a plan is gone")), acts.Check, a.Of)
 		return f, func(ctx workflow.Context, f workflow.Future) machine.Input {
@@ -127,6 +130,19 @@ func (o *objectivePart) activity(ctx workflow.Context, a machine.Activity, _ []o
 		}
 		in.Plans, in.Planner, in.Reason, in.Usage = planned.Plans, planned.Planner, planned.Reason, planned.Usage
 		return in
+	}
+}
+
+// ask begins the activity that sends the request to the context.
+func (o *objectivePart) ask(ctx workflow.Context, a machine.Activity) (workflow.Future, outcome) {
+	request, err := json.Marshal(o.m.State.TurnRequest())
+	if err != nil {
+		panic(err) // it has nothing that JSON has not
+	}
+	in := activities.Asking{Tenant: o.m.State.Objective.Tenant, ContextID: o.m.State.Objective.ContextID, Request: request}
+	f := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, readOptions("Ask the context, which has ended")), acts.Ask, in)
+	return f, func(ctx workflow.Context, f workflow.Future) machine.Input {
+		return machine.Asked{Key: a.Key, Failed: f.Get(ctx, nil) != nil}
 	}
 }
 

@@ -49,7 +49,7 @@ func takePlace(s *db.Steps, p shown.Place) (placed shown.Placed) {
 			p.ObjectiveID, p.Attempt, p.Tenant, p.ContextID, queued)
 	}
 	if queued != 0 {
-		placed = shown.Placed{QueuedAt: a2a.AtMillis(queued), Behind: q.Busy, Starting: q.Starts}
+		placed = shown.Placed{QueuedAt: a2a.AtMillis(queued), Behind: q.Busy, Starting: q.Starts, Waiting: q.Waiting}
 	}
 	return placed
 }
@@ -133,13 +133,43 @@ func queue(s *db.Steps, tenant, contextID string) (q shown.Queue) {
 	q.Last = a2a.AtMillis(last)
 	q.Busy = db.Rows(s, "SELECT id, attempt FROM objectives"+s.C.Dialect.IndexedBy("objectives_busy")+`
 		WHERE tenant = $1 AND context_id = $2 AND begun = 1 AND ended = 0 AND queued_at = 0 ORDER BY created_at, id`,
-		db.Args{tenant, contextID}, func(row db.Scanner) (string, error) {
-			var id string
-			var attempt int
-			err := row.Scan(&id, &attempt)
-			return opt.RootID(id, attempt), err
-		})
+		db.Args{tenant, contextID}, readRoot)
 	return q
+}
+
+// mostOnFloor is how many objectives of each kind Floor lists.
+const mostOnFloor = 1000
+
+// Floors reads the floors of contexts.
+type Floors struct{ db *db.Engine }
+
+// FloorsOf returns the reader of the floors in a journal.
+func FloorsOf(j *Journal) Floors { return Floors{j.db} }
+
+// Floor lists the root tasks of the objectives that are open in a context, the first of each kind: those that have begun,
+// and those that wait for their first turn.
+func (j Floors) Floor(ctx context.Context, tenant, contextID string) (begun, waiting []string, err error) {
+	type floor struct{ begun, waiting []string }
+	f, err := db.InSnapshot(ctx, j.db, func(c *db.Conn) (f floor, err error) {
+		s, args := db.Steps{C: c}, db.Args{tenant, contextID, mostOnFloor}
+		f.begun = db.Rows(&s, "SELECT id, attempt FROM objectives"+c.Dialect.IndexedBy("objectives_busy")+`
+			WHERE tenant = $1 AND context_id = $2 AND begun = 1 AND ended = 0 AND queued_at = 0 ORDER BY created_at, id LIMIT $3`, args, readRoot)
+		f.waiting = db.Rows(&s, `SELECT id, attempt FROM objectives
+			WHERE tenant = $1 AND context_id = $2 AND queued_at <> 0 ORDER BY queued_at, id LIMIT $3`, args, readRoot)
+		return f, s.Err
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("read the objectives in context %s: %w", contextID, err)
+	}
+	return f.begun, f.waiting, nil
+}
+
+// readRoot reads the root task of an objective from its id and its attempt.
+func readRoot(row db.Scanner) (string, error) {
+	var id string
+	var attempt int
+	err := row.Scan(&id, &attempt)
+	return opt.RootID(id, attempt), err
 }
 
 // addQueuePosition adds to the view of a root task its position in the queue of its

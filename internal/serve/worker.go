@@ -8,6 +8,7 @@ import (
 	"longhaul/activities"
 	"longhaul/activities/served"
 	"longhaul/internal/condition"
+	"longhaul/internal/journal"
 	"longhaul/worker"
 	"longhaul/workflows"
 )
@@ -43,6 +44,7 @@ func (w *workerPart) Start(context.Context) error {
 			Links:      w.store.journal,
 			Heartbeats: workflows.NewClient(w.temporal.engine()),
 			Reporter:   workflows.NewClient(w.temporal.engine()),
+			Floors:     journal.FloorsOf(w.store.journal),
 			Purger:     w.store.journal,
 			Tasks:      w.store.journal,
 			Watch:      func(id string) activities.Watch { return w.store.journal.Watch(id) },

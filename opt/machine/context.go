@@ -28,7 +28,10 @@ type ContextState struct {
 	Holder    *Member   `json:"holder,omitempty"`  // has the turn
 	Front     []*Member `json:"front,omitempty"`   // had the turn, can continue, and come first
 	Waiting   []*Member `json:"waiting,omitempty"` // in the order of their places
-	Resting   []*Member `json:"resting,omitempty"` // had the turn, and cannot continue
+	Resting   []*Member `json:"resting,omitempty"` // had the turn, and cannot continue; or have to answer the roll
+	Opened    bool      `json:"opened,omitempty"`  // it has got its first input
+	Rolls     int       `json:"rolls,omitempty"`   // how often it has called the roll, or tried to
+	Lists     bool      `json:"lists,omitempty"`   // it does not have the objectives in the journal yet
 }
 
 // A Member is an objective that uses the context.
@@ -45,6 +48,9 @@ type Member struct {
 	Delivered int64    `json:"told,omitempty"`    // number of the latest delivered message
 	Tries     int      `json:"tries,omitempty"`   // of messages that found no workflow
 	RetryAt   a2a.Time `json:"retryAt,omitzero"`
+	Roll      int64    `json:"roll,omitempty"`    // number of the roll that it has to answer
+	Unheard   int      `json:"unheard,omitempty"` // how many rolls were delivered without an answer
+	Works     bool     `json:"works,omitempty"`   // as its answer says
 }
 
 // An objective enters before it is started, so that none is missing. If its
@@ -57,6 +63,14 @@ const (
 	turnWait  = time.Second
 )
 
+// An objective under earlier rules that has made no request yet answers no roll. After rollTries of them, each with
+// rollWait for the answer, it counts as one that works. Temporal refuses more than 2,000 messages at a time.
+const (
+	rollTries   = 3
+	rollWait    = 20 * time.Second
+	mostSignals = 100 // on their way
+)
+
 // NewContext returns the machine of a context with a version of the rules.
 func NewContext(tenant, contextID string, rules int) *Context {
 	return &Context{State: ContextState{Rules: rules, Tenant: tenant, ContextID: contextID}}
@@ -65,7 +79,14 @@ func NewContext(tenant, contextID string, rules int) *Context {
 // Handle handles one input. A context records no events.
 func (m *Context) Handle(now a2a.Time, in Input) []opt.Event {
 	m.now = now
+	if m.begins(in) {
+		m.callRoll()
+	}
 	switch in := in.(type) {
+	case Rewound:
+		m.callRoll()
+	case Listed:
+		m.onListed(in)
 	case Enter:
 		m.onEnter(in)
 	case TurnRequest:
@@ -78,6 +99,54 @@ func (m *Context) Handle(now a2a.Time, in Input) []opt.Event {
 	m.grant()
 	m.address()
 	return nil
+}
+
+// begins reports whether the first input says that there was a workflow of this context before, which an operator has
+// ended: an objective has heard of it, or more than one wait or have begun.
+func (m *Context) begins(in Input) bool {
+	first := !m.State.Opened && m.State.Turns == 0
+	m.State.Opened = true
+	enter, enters := in.(Enter)
+	_, asks := in.(TurnRequest)
+	return first && (asks || enters && (enter.Waiting > 0 || len(enter.Behind)+len(enter.Starting) > 1))
+}
+
+// callRoll asks all members, and those that the journal has, whether they work. No turn is given before all have answered.
+func (m *Context) callRoll() {
+	s := &m.State
+	if s.Rules < rulesRoll {
+		return
+	}
+	s.Resting = slices.Concat(s.Front, s.Resting, s.Waiting)
+	if s.Holder != nil {
+		s.Resting = append(s.Resting, s.Holder)
+	}
+	s.Holder, s.Front, s.Waiting, s.Lists = nil, nil, nil, true
+	s.Rolls++
+	for _, r := range s.Resting {
+		r.Silent, r.Works, r.Roll, r.Unheard, r.Request = true, false, 0, 0, 0 // a later attempt counts from 1 again
+		r.Turn, r.Tries, r.RetryAt = Turn{N: r.Turn.N}, 0, a2a.Time{}
+	}
+}
+
+// rollKey returns the key of the activity that lists the objectives in the journal.
+func (s *ContextState) rollKey() string { return fmt.Sprintf("roll:%d", s.Rolls) }
+
+// onListed adds the open objectives in the journal to the roll. Those in a list that has failed, as in a reset, are
+// listed again.
+func (m *Context) onListed(in Listed) {
+	s := &m.State
+	switch {
+	case !s.Lists || in.Key != s.rollKey():
+		return
+	case in.Failed:
+		s.Rolls++
+		return
+	}
+	for i, root := range slices.Concat(in.Begun, in.Waiting) {
+		m.join(root, i < len(in.Begun), "")
+	}
+	s.Lists = false
 }
 
 // onEnter adds an objective behind those that have begun, or are about to begin,
@@ -93,6 +162,9 @@ func (m *Context) onEnter(in Enter) {
 	known := m.member(in.ObjectiveID)
 	switch {
 	case known == nil:
+	case known.Silent && s.Rules >= rulesRoll && known.Attempt == in.Attempt:
+		known.Entered, known.At, known.Begun = true, in.At, false
+		return
 	case known.Attempt > in.Attempt, known.Attempt == in.Attempt && (known.Entered || known.Request > 0):
 		return
 	case known.Attempt == in.Attempt && s.Holder == known: // others entered behind it first
@@ -102,11 +174,20 @@ func (m *Context) onEnter(in Enter) {
 		m.remove(in.ObjectiveID)
 	}
 	entered := &Member{ID: in.ObjectiveID, Attempt: in.Attempt, At: in.At, Entered: true}
+	if entered.Silent = s.Lists; s.Lists { // the workflow before may have given it the turn
+		s.Resting = append(s.Resting, entered)
+	} else {
+		s.wait(entered)
+	}
+}
+
+// wait has a member wait at its place.
+func (s *ContextState) wait(member *Member) {
 	i := len(s.Waiting)
-	for i > 0 && s.Waiting[i-1].At.Millis() > in.At.Millis() {
+	for i > 0 && s.Waiting[i-1].At.Millis() > member.At.Millis() {
 		i--
 	}
-	s.Waiting = slices.Insert(s.Waiting, i, entered)
+	s.Waiting = slices.Insert(s.Waiting, i, member)
 }
 
 // join makes a member of an objective that began, or is about to begin, when it was
@@ -121,7 +202,7 @@ func (m *Context) join(rootID string, begun bool, entering string) {
 	}
 	m.remove(id)
 	switch {
-	case s.Holder == nil:
+	case s.Holder == nil && !s.Lists:
 		s.Holder = member
 	default:
 		member.Silent = true
@@ -136,8 +217,8 @@ func (m *Context) onRequest(in TurnRequest) {
 	switch {
 	case member == nil && in.Want != WantTurn: // it has left, or does not need a turn
 		return
-	case member == nil: // it was removed because its workflow was not found
-		member = &Member{ID: in.ObjectiveID, Attempt: in.Attempt}
+	case member == nil: // it was removed because its workflow was not found, or was no member of this workflow
+		member = &Member{ID: in.ObjectiveID, Attempt: in.Attempt, Begun: s.Lists, Silent: s.Lists}
 		s.Resting = append(s.Resting, member)
 	case in.Attempt < member.Attempt:
 		if in.Want == WantLeave && (member == s.Holder || member.Silent) { // the attempt that entered may have been refused
@@ -147,13 +228,58 @@ func (m *Context) onRequest(in TurnRequest) {
 	case in.N <= member.Request:
 		return
 	}
+	member.Request, member.Attempt = in.N, max(member.Attempt, in.Attempt)
+	if s.Rules >= rulesRoll {
+		m.onAnswer(member, in)
+		return
+	}
 	works := member.Silent && in.Want == WantTurn
 	if h := s.Holder; works && h != nil && !h.Turn.Held { // the turn was about to be sent to it
 		s.Holder, s.Waiting = nil, slices.Insert(s.Waiting, 0, h)
 	}
 	member.Silent = false
-	member.Request, member.Attempt = in.N, max(member.Attempt, in.Attempt)
 	m.place(member, in.Want, works)
+}
+
+// onAnswer handles a request under [rulesRoll]. That of a member which has to answer the roll counts if it does, or if
+// the member leaves. One under earlier rules answers with its next request.
+func (m *Context) onAnswer(member *Member, in TurnRequest) {
+	s := &m.State
+	silent, answers := member.Silent, member.Roll > 0 && in.Answers == member.Roll || !in.Answering
+	if silent && !answers && in.Want != WantLeave {
+		return
+	}
+	works := silent && in.Want == WantTurn && (in.Works || !in.Answering)
+	if !in.At.IsZero() {
+		member.At = in.At
+	}
+	if silent {
+		member.RetryAt = a2a.Time{}
+	}
+	member.Silent, member.Works = false, works
+	switch {
+	case works:
+		m.work(member)
+	case in.Want == WantTurn && !in.At.IsZero() && member != s.Holder: // it waits for its first turn
+		m.remove(member.ID)
+		s.wait(member)
+	default:
+		m.place(member, in.Want, false)
+	}
+}
+
+// work gives the turn to a member that works already. One that was about to get it waits, and one that works, too, keeps it.
+func (m *Context) work(member *Member) {
+	s := &m.State
+	m.remove(member.ID)
+	h := s.Holder
+	if h != nil && (h.Works || h.Turn.Held) {
+		s.Front = slices.Insert(s.Front, 0, member)
+		return
+	}
+	if s.Holder = member; h != nil {
+		s.Waiting = slices.Insert(s.Waiting, 0, h)
+	}
 }
 
 // place places a member in the list of its latest want: in front of others that had the turn if it
@@ -179,7 +305,7 @@ func (m *Context) place(member *Member, want TurnWant, works bool) {
 // silent reports whether any member may be working without having reported it. No
 // turn is given meanwhile.
 func (m *Context) silent() bool {
-	return slices.ContainsFunc(m.State.Resting, func(r *Member) bool { return r.Silent })
+	return m.State.Lists || slices.ContainsFunc(m.State.Resting, func(r *Member) bool { return r.Silent })
 }
 
 // grant gives the turn to the next member if none has it: to one of Front, else
@@ -207,7 +333,7 @@ func (m *Context) address() {
 		m.notify(h, true)
 	}
 	for _, r := range s.Resting {
-		if r.Joined && r.Turn.N == 0 {
+		if r.Joined && r.Turn.N == 0 || r.Silent && r.Roll == 0 && m.State.Rules >= rulesRoll {
 			m.notify(r, false)
 		}
 	}
@@ -218,6 +344,9 @@ func (m *Context) notify(to *Member, held bool) {
 	m.State.Turns = max(m.State.Turns+1, m.now.Millis()) // higher than in an earlier workflow of the context
 	to.Turn = Turn{Attempt: to.Attempt, N: m.State.Turns, Request: to.Request, Held: held, Tenant: m.State.Tenant}
 	to.Tries, to.RetryAt = 0, a2a.Time{}
+	if to.Silent && m.State.Rules >= rulesRoll {
+		to.Turn.Roll, to.Turn.Request, to.Roll = true, 0, to.Turn.N
+	}
 }
 
 // onDelivered notes that a member has its message, or that its workflow does not
@@ -227,7 +356,9 @@ func (m *Context) onDelivered(in Delivered) {
 	switch {
 	case member == nil || in.N < member.Turn.N:
 	case !in.Gone:
-		member.Delivered, member.Joined = in.N, false
+		if member.Delivered, member.Joined = in.N, false; member.Silent && m.State.Rules >= rulesRoll {
+			member.RetryAt = a2a.At(m.now.Time().Add(rollWait))
+		}
 	default:
 		m.missing(member)
 	}
@@ -249,6 +380,13 @@ func (m *Context) onElapsed(key string) {
 	for _, member := range append(slices.Clone(s.Resting), s.Holder) {
 		if member != nil && !member.RetryAt.IsZero() && retryKey(member) == key {
 			tries := member.Tries
+			if member.Silent && member.Delivered == member.Turn.N { // it has the roll
+				if member.Unheard++; member.Unheard >= rollTries {
+					member.Silent, member.RetryAt = false, a2a.Time{}
+					m.work(member)
+					continue
+				}
+			}
 			m.notify(member, member == s.Holder)
 			member.Tries = tries
 		}
@@ -265,7 +403,13 @@ func (m *Context) Wants() Wants {
 		w.add(h)
 	}
 	for _, r := range s.Resting {
-		w.add(r)
+		if len(w.Signals) < mostSignals || s.Rules < rulesRoll || !r.RetryAt.IsZero() {
+			w.add(r)
+		}
+	}
+	if s.Lists {
+		w.Activities = append(w.Activities, Activity{Key: s.rollKey(), Kind: CallRoll, Of: s.ContextID})
+		return w
 	}
 	if s.Holder == nil && len(s.Front)+len(s.Waiting)+len(s.Resting) == 0 {
 		w.Done = &Done{}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"longhaul/a2a"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/machine"
 )
@@ -77,4 +78,103 @@ func TestContext_Handle_retryOfNothing(t *testing.T) {
 	if h := m.State.Holder; h == nil || h.ID != third {
 		t.Errorf("the turn has %+v", h)
 	}
+}
+
+// A context that an operator has ended begins again with the request of an objective. It gives no turn before all that
+// are open in the journal have answered, and then to the one that works.
+func TestContext_Handle_roll(t *testing.T) {
+	m, now := machine.NewContext("t", "c", machine.Rules), a2a.AtMillis(1000)
+	works, asks, waits := opt.NewObjectiveID([16]byte{1}), opt.NewObjectiveID([16]byte{2}), opt.NewObjectiveID([16]byte{3})
+	m.Handle(now, machine.TurnRequest{ObjectiveID: asks, Attempt: 1, N: 7, Want: machine.WantTurn, Answering: true})
+	failed := m.Wants().Activities[0]
+	m.Handle(now, machine.Listed{Key: failed.Key, Failed: true})
+	again := m.Wants().Activities[0]
+	if failed.Kind != machine.CallRoll || failed.Key == again.Key {
+		t.Fatalf("after %+v it wants %+v", failed, again)
+	}
+	m.Handle(now, machine.Listed{Key: again.Key, Begun: []string{opt.RootID(works, 1), opt.RootID(asks, 1)}, Waiting: []string{opt.RootID(waits, 1)}})
+	answer := func(id string, n int64, want machine.TurnWant, works bool, at int64) {
+		t.Helper()
+		if m.State.Holder != nil && !m.State.Holder.Works || !m.Message(id).Roll || m.Message(id).Held {
+			t.Fatalf("%+v has the turn, and %s got %+v", m.State.Holder, id, m.Message(id))
+		}
+		m.Handle(now, machine.TurnRequest{ObjectiveID: id, Attempt: 1, N: n, Want: want, Answering: true}) // it was on its way
+		in := machine.TurnRequest{ObjectiveID: id, Attempt: 1, N: n + 1, Want: want, Answering: true, Answers: m.Message(id).N, Works: works}
+		if at > 0 {
+			in.At = a2a.AtMillis(at)
+		}
+		m.Handle(now, in)
+	}
+	answer(waits, 0, machine.WantTurn, false, 500)
+	answer(asks, 7, machine.WantTurn, false, 0)
+	answer(works, 4, machine.WantTurn, true, 0)
+	if got := m.Message(works); !got.Held || got.Request != 5 {
+		t.Errorf("the one that works got %+v", got)
+	}
+	for i, id := range []string{asks, waits} {
+		m.Handle(now, machine.TurnRequest{ObjectiveID: m.State.Holder.ID, Attempt: 1, N: 20, Want: machine.WantLeave, Answering: true})
+		if h := m.State.Holder; h == nil || h.ID != id {
+			t.Errorf("as number %d %+v has the turn, want %s", i+2, h, id)
+		}
+	}
+}
+
+// An objective under earlier rules that has made no request answers no roll: after some it counts as one that works.
+func TestContext_Handle_unanswered(t *testing.T) {
+	m, now := machine.NewContext("t", "c", machine.Rules), int64(1000)
+	id := opt.NewObjectiveID([16]byte{1})
+	m.Handle(a2a.AtMillis(now), machine.Enter{ObjectiveID: id, Attempt: 1, At: a2a.AtMillis(now), Waiting: 1})
+	m.Handle(a2a.AtMillis(now), machine.Listed{Key: m.Wants().Activities[0].Key})
+	for range 3 {
+		if m.State.Holder != nil {
+			t.Fatal("it has the turn before it could answer")
+		}
+		m.Handle(a2a.AtMillis(now), machine.Delivered{To: id, N: m.Message(id).N})
+		timer := m.Wants().Timers[0]
+		now = timer.At.Millis()
+		m.Handle(timer.At, machine.Elapsed{Key: timer.Key})
+	}
+	if got := m.Message(id); !got.Held || got.Roll {
+		t.Errorf("it got %+v, want the turn", got)
+	}
+}
+
+// A context has at most 100 messages on their way: Temporal refuses those beyond 2,000.
+func TestContext_Wants_limit(t *testing.T) {
+	m, now := machine.NewContext("t", "c", machine.Rules), a2a.AtMillis(1000)
+	m.Handle(now, machine.TurnRequest{ObjectiveID: objectiveID, Attempt: 1, N: 1, Want: machine.WantRest, Answering: true})
+	in := machine.Listed{Key: m.Wants().Activities[0].Key}
+	for n := range 150 {
+		in.Begun = append(in.Begun, opt.RootID(opt.NewObjectiveID([16]byte{byte(n), 9}), 1))
+	}
+	m.Handle(now, in)
+	test.Is(t, "messages", 100, len(m.Wants().Signals))
+	for _, s := range m.Wants().Signals {
+		m.Handle(now, machine.Delivered{To: s.To, N: s.N})
+	}
+	test.Is(t, "messages after those", 50, len(m.Wants().Signals))
+}
+
+// An objective whose context is not there has an activity ask it, again if that has failed. Turns of before do not count.
+func TestObjective_Handle_contextGone(t *testing.T) {
+	m := &machine.Objective{State: machine.ObjectiveState{
+		Rules: machine.Rules, Objective: opt.Objective{ID: objectiveID, Tenant: "t", ContextID: "c", Attempt: 1, Status: opt.ObjectiveSubmitted, Root: opt.TaskSubmitted},
+		Begin: true, Turn: machine.TurnState{Shared: true, Want: machine.WantTurn, N: 4, Grant: 90},
+	}}
+	now := a2a.AtMillis(1000)
+	m.Handle(now, machine.Delivered{To: machine.ToContext, N: 4, Gone: true})
+	first := m.Wants().Activities[0]
+	m.Handle(now, machine.Asked{Key: first.Key, Failed: true})
+	second := m.Wants().Activities[0]
+	if first.Kind != machine.AskContext || first.Key == second.Key || len(m.Wants().Signals) > 0 {
+		t.Fatalf("after %+v it wants %+v", first, m.Wants())
+	}
+	m.Handle(now, machine.Asked{Key: second.Key})
+	if w := m.Wants(); len(w.Activities)+len(w.Signals) > 0 || len(w.Timers) != 1 || !m.State.Begin {
+		t.Errorf("it wants %+v, and waits: %v", w, m.State.Begin)
+	}
+	m.Handle(now, machine.Turn{Attempt: 1, N: 80, Request: 5, Held: true, Tenant: "t"})
+	m.Handle(now, machine.Turn{Attempt: 1, N: 100, Tenant: "t", Roll: true})
+	want := machine.TurnRequest{ObjectiveID: objectiveID, Attempt: 1, N: 6, Want: machine.WantTurn, Answering: true, Answers: 100}
+	test.Equal(t, "answer", want, m.State.TurnRequest())
 }

@@ -191,6 +191,7 @@ type Turn struct {
 	Request int64  `json:"request,omitempty"` // number of the latest request that it has acted upon
 	Held    bool   `json:"held,omitempty"`    // the objective may work
 	Tenant  string `json:"tenant"`
+	Roll    bool   `json:"roll,omitempty"` // the objective has to answer whether it works
 }
 
 // TurnRequest is a message of an objective to its context.
@@ -199,6 +200,23 @@ type TurnRequest struct {
 	Attempt     int      `json:"attempt"` // of the objective
 	N           int64    `json:"n"`
 	Want        TurnWant `json:"want"`
+	At          a2a.Time `json:"at,omitzero"`         // of its place, while it waits for its first turn
+	Answering   bool     `json:"answering,omitempty"` // it answers rolls; false under earlier rules
+	Answers     int64    `json:"answers,omitempty"`   // number of the latest roll that it has answered
+	Works       bool     `json:"works,omitempty"`     // some of its work may be under way
+}
+
+// Asked says that the activity which sends a request to the context has ended.
+type Asked struct {
+	Key    string
+	Failed bool
+}
+
+// Listed has the root tasks of the open objectives of a context.
+type Listed struct {
+	Key            string
+	Begun, Waiting []string
+	Failed         bool
 }
 
 // Enter asks a context for the first turn of an objective, on its behalf.
@@ -208,6 +226,7 @@ type Enter struct {
 	At          a2a.Time `json:"at,omitzero"`        // of its place: those with earlier ones come first
 	Behind      []string `json:"behind,omitempty"`   // root tasks of objectives that are known to have begun
 	Starting    []string `json:"starting,omitempty"` // root tasks of objectives that are about to begin
+	Waiting     int      `json:"waiting,omitempty"`  // how many others wait
 }
 
 // A TurnWant is what an objective wants of its context.
@@ -248,6 +267,8 @@ func (Elapsed) input()       {}
 func (Delivered) input()     {}
 func (Turn) input()          {}
 func (TurnRequest) input()   {}
+func (Asked) input()         {}
+func (Listed) input()        {}
 func (Enter) input()         {}
 
 // ErrInput is returned by [Check].

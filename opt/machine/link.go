@@ -47,6 +47,9 @@ func (l *Link) begin(n int64) {
 // while no run of its objective was there has given it to none.
 func (l *Link) awaits(p *opt.Plan) bool { return l.Gone && l.Own && !l.GoneAt.IsZero() && !p.Over() }
 
+// isUnsure reports whether a plan may do what an earlier run of the objective has asked for.
+func (l *Link) isUnsure(epoch int) bool { return l.Begun && l.Unheard || !l.Begun && epoch > 1 }
+
 // noteGone keeps since when a rewound objective waits for that result.
 func (l *Link) noteGone(now a2a.Time, rewound bool) {
 	switch {

@@ -70,142 +70,51 @@ func RestoreObjective(kept opt.Kept, idleFor int64, rules int) *Objective {
 // State.Rules. A run has the version that its input names, so that each replay has the
 // same, and the next run of the same work, too: a list in order under an earlier version may
 // be none under a later one.
-const Rules = 43
+const Rules = 44
 
-// rulesChain is the version of the rules from which on a plan records its decisions
-// in a chain.
-const rulesChain = 2
-
-// rulesOrder is the version of the rules from which on plans and tasks without dependencies
-// of their own keep their place in the list.
-const rulesOrder = 3
+// The versions of the rules from which on something holds, as each says.
+const (
+	rulesChain          = 2  // a plan records its decisions in a chain
+	rulesOrder          = 3  // plans and tasks without dependencies of their own keep their place in the list
+	rulesShapers        = 4  // an objective records at once who has shaped its work, and not only with its next event
+	rulesCanceled       = 5  // a gate that is closed by the cancel of its task alone has a decision
+	rulesGates          = 6  // a plan of which nothing but gates begins opens these with its first events, and what records events of a plan sends its report, too
+	rulesUsage          = 7  // the usage of models has events, and the end of an objective has their sum
+	rulesPatient        = 8  // a plan that has just begun a task waits with its report
+	rulesEnd            = 13 // the last events of an objective go with its result
+	rulesSoon           = 15 // the first events of a plan may ride in the activity of its first task
+	rulesStanding       = 16 // standing decisions are looked up before a gate opens about which they may decide
+	rulesNotes          = 17 // a note ends the wait of a task that asks for it
+	rulesBudget         = 18 // plans keep the budget of the request, and count what others use as it is reported
+	rulesFound          = 19 // an objective sends its directive to each run of a plan that it finds in place of its own, also to one of an attempt before, which ends then
+	rulesDeputies       = 19 // deputies decide in the place of others
+	rulesCalendars      = 20 // steps of a gate may count working time
+	rulesPlaybookBudget = 21 // plans have the budget of their playbook, and what it holds back asks at one gate
+	rulesLimits         = 22 // events with the use of a plan say what the request may use
+	rulesCollected      = 24 // a task keeps what it has made when it asks a person, for those that wait for it
+	rulesKept           = 25 // a fork keeps decisions of its original where its playbook says so
+	rulesShares         = 26 // plans at the same time share the rest of a budget
+	rulesQuotas         = 27 // a step that a quota holds back says so, legs that take in work elsewhere are known, and quotas hold back the questions of human tasks
+	rulesClocks         = 28 // steps of a gate may have calendars of their own, and working time counts between a late step and the next
+	rulesReorder        = 30 // clients may change the order of tasks that have not begun
+	rulesCheck          = 33 // an objective has it checked that a plan is gone
+	rulesTime           = 34 // plans count how long their tasks run
+	rulesLookAgain      = 35 // a human task whose question has waited for a budget looks for standing decisions and for room in the quotas again
+	rulesBusy           = 35 // a plan that asks for a raise of its own budget leaves it to others to ask for one of the budget that they share
+	rulesTimeouts       = 36 // the wait for a worker is no part of the time of a task that Temporal has timed out
+	rulesAlone          = 36 // an objective that is begun again since a plan seemed lost does not wait for it if it runs
+	rulesReads          = 37 // the run of a retry that has read the retry itself, since it was reset, ends, and a rewound objective does not wait for ever for the result of a plan
+	rulesTimedOut       = 38 // the error of an executor is none of these, also with that code
+	rulesReplaced       = 38 // a retry leaves out plans that come after a question that was replaced
+	rulesAsks           = 39 // a rewound objective that is alone asks its context for the turn
+	rulesEnds           = 39 // a plan in a later epoch reports its end by signal, and one that has found no objective reports to it again once that was reset
+	rulesOver           = 42 // a plan that was reset after its end does not wait for its objective, and what an attempt at a task took before the leg in which it ends is counted at once
+	rulesPermits        = 43 // a plan that was reset needs a new permission
+	rulesRoll           = 44 // a context that an operator has ended or reset asks all its members whether they work before it gives the turn to any.
+)
 
 // Loose reports whether work under a version of the rules is [opt.Objective.Loose].
 func Loose(rules int) bool { return rules < rulesOrder }
-
-// rulesShapers is the version of the rules from which on an objective records at once who has
-// shaped its work, and not only with its next event.
-const rulesShapers = 4
-
-// rulesCanceled is the version of the rules from which on a gate that is closed by the cancel of its
-// task alone has a decision.
-const rulesCanceled = 5
-
-// rulesGates is the version of the rules from which on a plan of which nothing but gates begins opens
-// these with its first events, and what records events of a plan sends its report, too.
-const rulesGates = 6
-
-// rulesUsage is the version of the rules from which on the usage of models has events, and the end of
-// an objective has their sum.
-const rulesUsage = 7
-
-// rulesPatient is the version of the rules from which on a plan that has just begun a task waits with
-// its report.
-const rulesPatient = 8
-
-// rulesEnd is the version of the rules from which on the last events of an objective go with its result.
-const rulesEnd = 13
-
-// rulesSoon is the version of the rules from which on the first events of a plan may ride in the activity
-// of its first task.
-const rulesSoon = 15
-
-// rulesStanding is the version of the rules from which on standing decisions are looked up before a
-// gate opens about which they may decide.
-const rulesStanding = 16
-
-// rulesNotes is the version of the rules from which on a note ends the wait of a task that asks for it.
-const rulesNotes = 17
-
-// rulesBudget is the version of the rules from which on plans keep the budget of the request, and count
-// what others use as it is reported.
-const rulesBudget = 18
-
-// rulesFound is the version of the rules from which on an objective sends its directive to each run of a plan
-// that it finds in place of its own, also to one of an attempt before, which ends then.
-const rulesFound = 19
-
-// rulesDeputies is the version of the rules from which on deputies decide in the place of others.
-const rulesDeputies = 19
-
-// rulesCalendars is the version of the rules from which on steps of a gate may count working time.
-const rulesCalendars = 20
-
-// rulesPlaybookBudget is the version of the rules from which on plans have the budget of their playbook, and what
-// it holds back asks at one gate.
-const rulesPlaybookBudget = 21
-
-// rulesLimits is the version of the rules from which on events with the use of a plan say what the request may use.
-const rulesLimits = 22
-
-// rulesCollected is the version of the rules from which on a task keeps what it has made when it asks a
-// person, for those that wait for it.
-const rulesCollected = 24
-
-// rulesShares is the version of the rules from which on plans at the same time share the rest of a budget.
-const rulesShares = 26
-
-// rulesQuotas is the version of the rules from which on a step that a quota holds back says so, legs that take in work
-// elsewhere are known, and quotas hold back the questions of human tasks.
-const rulesQuotas = 27
-
-// rulesKept is the version of the rules from which on a fork keeps decisions of its original where its
-// playbook says so.
-const rulesKept = 25
-
-// rulesClocks is the version of the rules from which on steps of a gate may have calendars of their own, and
-// working time counts between a late step and the next.
-const rulesClocks = 28
-
-// rulesReorder is the version of the rules from which on clients may change the order of tasks that have not begun.
-const rulesReorder = 30
-
-// rulesCheck is the version of the rules from which on an objective has it checked that a plan is gone.
-const rulesCheck = 33
-
-// rulesTime is the version of the rules from which on plans count how long their tasks run.
-const rulesTime = 34
-
-// rulesLookAgain is the version of the rules from which on a human task whose question has waited for a budget looks for
-// standing decisions and for room in the quotas again.
-const rulesLookAgain = 35
-
-// rulesBusy is the version of the rules from which on a plan that asks for a raise of its own budget leaves it to others to
-// ask for one of the budget that they share.
-const rulesBusy = 35
-
-// rulesTimeouts is the version of the rules from which on the wait for a worker is no part of the time of a task that
-// Temporal has timed out.
-const rulesTimeouts = 36
-
-// rulesTimedOut is the version of the rules from which on the error of an executor is none of these, also with that code.
-const rulesTimedOut = 38
-
-// rulesAlone is the version of the rules from which on an objective that is begun again since a plan seemed lost does not
-// wait for it if it runs.
-const rulesAlone = 36
-
-// rulesReads is the version of the rules from which on the run of a retry that has read the retry itself, since it was
-// reset, ends, and a rewound objective does not wait for ever for the result of a plan.
-const rulesReads = 37
-
-// rulesReplaced is the version of the rules from which on a retry leaves out plans that come after a question that was
-// replaced.
-const rulesReplaced = 38
-
-// rulesAsks is the version of the rules from which on a rewound objective that is alone asks its context for the turn.
-const rulesAsks = 39
-
-// rulesEnds is the version of the rules from which on a plan in a later epoch reports its end by signal, and one that has
-// found no objective reports to it again once that was reset.
-const rulesEnds = 39
-
-// rulesOver is the version of the rules from which on a plan that was reset after its end does not wait for its objective,
-// and what an attempt at a task took before the leg in which it ends is counted at once.
-const rulesOver = 42
-
-// rulesPermits is the version of the rules from which on a plan that was reset needs a new permission.
-const rulesPermits = 43
 
 func (m *Objective) commands() commands { return commands{&m.State, m.now, m} }
 
@@ -235,6 +144,8 @@ func (m *Objective) Handle(now a2a.Time, in Input) []opt.Event {
 		m.onChild(in)
 	case PlanLost, Checked:
 		onLostPlan(m, in)
+	case Asked:
+		onAsked(&m.State, in)
 	case ObjectiveLost:
 		m.onLost()
 	case Made:
@@ -275,7 +186,7 @@ func (m *Objective) settle() {
 		again = m.commands().finish() || again
 	}
 	if s.Turn.Shared {
-		s.Turn.ask(s.turnWanted(), s.N)
+		ask(s, m.now)
 	}
 }
 
@@ -494,7 +405,9 @@ func (m *Objective) onTurn(in Turn) {
 		return
 	}
 	attempt, rewound := s.turnAttempt(), s.Epoch > 1
-	if s.Turn.take(in, attempt, rewound, in.Attempt > attempt && rewound && !s.Objective.Status.Ended()) {
+	if retried := in.Attempt > attempt && rewound && !s.Objective.Status.Ended(); s.Rules >= rulesRoll {
+		takeTurn(s, in, retried)
+	} else if s.Turn.take(in, attempt, rewound, retried) {
 		s.loseTurn()
 	}
 }
@@ -516,9 +429,7 @@ func (m *Objective) Wants() Wants {
 	for _, l := range s.Links {
 		l.addWants(&w, s.Objective.Plan(l.PlanID))
 	}
-	if s.Turn.N > s.Turn.Delivered {
-		w.Signals = append(w.Signals, Signal{To: ToContext, N: s.Turn.N, After: s.Turn.After})
-	}
+	addTurnWants(s, &w)
 	if s.done() {
 		w.Done = &Done{Status: string(s.Objective.Status), Failure: s.Objective.Failure}
 	}

@@ -281,7 +281,7 @@ func (m *Objective) movePlan(p *opt.Plan, to opt.PlanStatus, reason string) {
 func (m *Objective) onDelivered(in Delivered) {
 	s := &m.State
 	if in.To == ToContext {
-		if s.Turn.delivered(in); s.Lost && in.N == s.Turn.N { // it has left, if it was there
+		if s.Turn.delivered(in, s.Rules); s.Lost && s.Turn.Delivered == s.Turn.N { // it has left, if it was there
 			s.Turn, s.Lost = TurnState{N: s.Turn.N, Delivered: s.Turn.Delivered}, false
 		}
 		return
@@ -305,6 +305,8 @@ func (m *Objective) onElapsed(key string) {
 	case strings.HasPrefix(key, idleTimer) && s.expires():
 		text := fmt.Sprintf("No client started this objective within %s, so it was canceled.", opt.Span(time.Duration(s.IdleFor)*time.Second))
 		m.stop(opt.Event{Reason: string(opt.ObjectiveCanceled), Cause: opt.Expired, Status: a2a.AgentMessage(s.Objective.ContextID, s.Objective.RootID(), ":expired", text)})
+	case strings.HasPrefix(key, turnTimer):
+		askAgain(s, m.now)
 	case strings.HasPrefix(key, goneTimer):
 		for _, l := range s.Links {
 			if l.awaits(s.Objective.Plan(l.PlanID)) && key == l.goneTimer().Key {

@@ -75,7 +75,12 @@ func (s *ObjectiveState) Source() string { return opt.InEpoch(s.Objective.ID, s.
 
 // TurnRequest returns the content of the signal to the context.
 func (s *ObjectiveState) TurnRequest() TurnRequest {
-	return TurnRequest{ObjectiveID: s.Objective.ID, Attempt: s.turnAttempt(), N: s.Turn.N, Want: s.Turn.Want}
+	t := &s.Turn
+	in := TurnRequest{ObjectiveID: s.Objective.ID, Attempt: s.turnAttempt(), N: t.N, Want: t.Want}
+	if s.Rules >= rulesRoll {
+		in.Answering, in.Answers, in.Works, in.At = true, t.Answers, t.Works, s.Objective.QueuedAt
+	}
+	return in
 }
 
 // turnAttempt returns the attempt under which the context knows the objective.
@@ -382,6 +387,7 @@ const (
 	beginTimer  = "begin:"
 	answerTimer = "answer:"
 	goneTimer   = "gone:"
+	turnTimer   = "turn:"
 )
 
 // expires reports whether the objective will be canceled at its time unless it is
@@ -435,7 +441,7 @@ func (s *ObjectiveState) resting() bool {
 	}
 	active := slices.ContainsFunc(s.Links, func(l *Link) bool {
 		p := o.Plan(l.PlanID)
-		if unsure := l.Begun && l.Unheard || !l.Begun && s.Epoch > 1; unsure && !p.Over() { // a run from before may work
+		if l.isUnsure(s.Epoch) && !p.Over() { // a run from before may work
 			return true
 		}
 		return !p.Over() && p.Started && (l.Directive.Permission > p.Report.Yielded || p.Report.Asks || l.Directive.Permission == 0)

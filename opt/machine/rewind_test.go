@@ -459,12 +459,14 @@ func TestObjective_Handle_rewoundPause(t *testing.T) {
 	}
 }
 
-// An objective that was reset to before a retry ends at once: the reconciler ends the later attempt.
+// An objective that was reset to before a retry leaves its context, which is not there, and ends: the reconciler ends the
+// later attempt.
 func TestObjective_Handle_forgotten(t *testing.T) {
 	m, _ := working(t)
 	m.Handle(a2a.AtMillis(5000), machine.Rewound{})
 	isAlone(m, a2a.AtMillis(5000))
 	m.Handle(a2a.AtMillis(5001), machine.Forgotten{})
+	m.Handle(a2a.AtMillis(5001), machine.Delivered{To: machine.ToContext, N: m.State.Turn.N, Gone: true})
 	if w := m.Wants(); !w.Forget || w.Done == nil || len(w.Signals)+len(w.Children) != 0 {
 		t.Errorf("it wants %+v, want its end alone", w)
 	}

@@ -1,5 +1,7 @@
 package machine
 
+import "longhaul/a2a"
+
 // ToContext is the Signal.To of requests to the context of an objective.
 const ToContext = "context"
 
@@ -14,6 +16,12 @@ type TurnState struct {
 	Delivered int64    `json:"told,omitempty"`    // number of the latest delivered request
 	Grant     int64    `json:"grant,omitempty"`   // of the latest turn that has arrived
 	Attempt   int      `json:"attempt,omitempty"` // that its context knows, if it is later than that of the rewound objective
+	Roll      int64    `json:"roll,omitempty"`    // the latest roll that has arrived
+	Answers   int64    `json:"answers,omitempty"` // the latest one that a request answers
+	Away      int64    `json:"away,omitempty"`    // the request for which the context was not there, until an activity has sent it
+	AskedAt   a2a.Time `json:"askedAt,omitzero"`  // when it has asked for the turn for which it waits
+	Asks      int      `json:"asks,omitempty"`    // how often it has repeated that
+	Works     bool     `json:"works,omitempty"`   // some work may have been under way when it made the latest request
 }
 
 // Left returns the request of a run that was begun to retry an objective, and does not find it in the
@@ -76,12 +84,16 @@ func (t *TurnState) ask(want TurnWant, after int64) {
 	}
 }
 
-// delivered notes that a request was delivered. If the context's workflow does
-// not exist, an operator has ended it: then the objective is alone, and others of that context take themselves for alone,
-// too. Or the objective was alone before it was reset.
-func (t *TurnState) delivered(in Delivered) {
-	t.Delivered = max(t.Delivered, in.N)
-	if in.Gone && t.Want != WantLeave {
+// delivered notes that a request was delivered. If the context's workflow does not exist, an operator
+// has ended it, or the objective was alone before it was reset: an activity sends the request again, and begins the
+// context. One that leaves does not need it: those that wait ask by themselves. Under earlier rules it is alone then.
+func (t *TurnState) delivered(in Delivered, rules int) {
+	switch {
+	case in.Gone && t.Want != WantLeave && rules >= rulesRoll:
+		t.Away = max(t.Away, t.N)
+		return
+	case in.Gone && t.Want != WantLeave:
 		t.Shared, t.Held, t.Grant = false, false, 0 // a new context numbers its turns from 1
 	}
+	t.Delivered = max(t.Delivered, in.N)
 }

@@ -30,6 +30,8 @@ const (
 	CheckPlan  ActivityKind = "check"     // Of is the plan's id: whether its workflow is gone, as a reconciler says
 	MakePlans  ActivityKind = "plan"
 	LoadKept   ActivityKind = "load"
+	AskContext ActivityKind = "ask"     // sends the request to the context, whose workflow begins if it is not there
+	CallRoll   ActivityKind = "members" // lists the open objectives of a context, as the journal has them
 )
 
 // An Activity is work that should run. It is canceled when it is not wanted any

@@ -19,6 +19,7 @@ type Placed struct {
 	QueuedAt a2a.Time // zero if it may begin at once
 	Behind   []string // root tasks of the objectives that have begun, oldest first
 	Starting []string // root tasks of those that are about to
+	Waiting  int      // how many others wait
 }
 
 // A Queue is the state of a context: the open objectives that have begun, and those

@@ -272,6 +272,8 @@ func (d *driver) activity(r *run, a machine.Activity) {
 	case machine.LoadKept:
 		kept := must(d.journal.Kept(context.Background(), r.m.(objectiveHost).State.Objective.Tenant, r.id))
 		r.end(a.Key, machine.Loaded{Key: a.Key, Kept: deepCopy(kept)})
+	case machine.CallRoll: // its contexts know all their members
+		r.end(a.Key, machine.Listed{Key: a.Key})
 	case machine.CheckPlan:
 		r.end(a.Key, machine.Checked{Key: a.Key, Gone: d.runs[a.Of] == nil})
 	case machine.LookUp:

@@ -350,7 +350,7 @@ func (w *World) Retry(ctx context.Context, o opt.Objective, cmd opt.Command) err
 
 // Enter implements [service.Engine].
 func (w *World) Enter(ctx context.Context, o opt.Objective, p shown.Placed) error {
-	in := machine.Enter{ObjectiveID: o.ID, Attempt: o.Attempt, At: p.QueuedAt, Behind: p.Behind, Starting: p.Starting}
+	in := machine.Enter{ObjectiveID: o.ID, Attempt: o.Attempt, At: p.QueuedAt, Behind: p.Behind, Starting: p.Starting, Waiting: p.Waiting}
 	return w.deliver(ctx, "enter", in, Call{Entered: o.ID, Place: p}, func() (*run, error) {
 		id := contextRun(o.Tenant, o.ContextID)
 		if r := w.driver.runs[id]; r != nil {

@@ -22,6 +22,9 @@ var sentBackPause = drive.Pause{First: 5 * time.Second, Longest: 10 * time.Minut
 // end normally.
 func (ws workers) endActivity(r *run, index int, c *choice) {
 	a := r.activities[index]
+	if a.Kind == machine.CallRoll && (ws.w.journal.down || !ws.w.journal.whole()) {
+		return
+	}
 	if a.Kind == machine.LoadKept && ws.w.journal.early([]opt.Batch{{ObjectiveID: r.objective}}) {
 		return // it is tried until the journal has what the objective has recorded
 	}
@@ -31,6 +34,9 @@ func (ws workers) endActivity(r *run, index int, c *choice) {
 	}
 	switch {
 	case c.chance(8) && !a.unsure:
+		if a.request != nil && c.chance(2) {
+			ws.ask(a.request)
+		}
 		ws.lose(r, a)
 	case a.mayWait() && c.chance(8):
 		ws.sendBack(r, a)
@@ -82,11 +88,27 @@ func (ws workers) result(r *run, a *activity, c *choice) machine.Input {
 		return followed(a, c)
 	case machine.LookUp:
 		return looked(ws.w, a, c)
+	case machine.AskContext:
+		if !(a.asked && c.chance(2)) {
+			ws.ask(a.request)
+		}
+		return machine.Asked{Key: a.Key, Failed: c.chance(4)}
+	case machine.CallRoll:
+		in := machine.Listed{Key: a.Key, Failed: c.chance(4)}
+		in.Begun, in.Waiting = ws.w.journal.members(a.Of)
+		return in
 	case machine.CheckPlan:
 		plan := ws.w.latest[a.Of]
 		return machine.Checked{Key: a.Key, Gone: plan == nil || plan.terminated}
 	}
 	return ran(a, c)
+}
+
+// ask sends a request to a context, whose workflow begins if it does not run.
+func (ws workers) ask(o *op) {
+	to := temporal{ws.w}.context(o.to, o.context)
+	ws.w.logf("%s hears %s", ws.w.name(o.to), ws.w.say(o.in))
+	to.signal(sent(o.in))
 }
 
 // over ends an activity with an input for its machine.

@@ -71,7 +71,7 @@ func (cs clients) send(c *call) {
 	}
 	cs.w.calls, c.contextID = append(cs.w.calls, c), r.objective.ContextID
 	if c.queued {
-		in := machine.Enter{ObjectiveID: c.objectiveID, Attempt: c.attempt, At: c.ahead.since, Behind: c.ahead.begun, Starting: c.ahead.starting}
+		in := machine.Enter{ObjectiveID: c.objectiveID, Attempt: c.attempt, At: c.ahead.since, Behind: c.ahead.begun, Starting: c.ahead.starting, Waiting: c.ahead.waiting}
 		cs.w.put(op{kind: enter, to: contextWorkflow(c.contextID), in: in, call: c})
 		return
 	}
@@ -100,10 +100,7 @@ func (cs clients) deliverCall(o op, twice bool) {
 	to, c := cs.w.open(o.to), o.call
 	switch o.kind {
 	case enter:
-		if to == nil {
-			cs.w.forget(o.to) // it begins again
-			to = cs.temporal.newRun(o.to, "", contextHost{machine.NewContext(tenant, c.contextID, cs.w.rules)})
-		}
+		to = cs.temporal.context(o.to, c.contextID)
 		cs.w.logf("the API enters in %s: %s, behind %s", cs.w.name(o.to), cs.w.name(c.objectiveID), cs.w.names(slices.Concat(c.ahead.begun, c.ahead.starting)))
 		to.signal(sent(o.in))
 		if !o.repeat {

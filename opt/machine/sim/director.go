@@ -166,14 +166,14 @@ func (d director) fault(c *choice) {
 
 // interfere does something to the workflow of r that its machine does not expect.
 func (d director) interfere(r *run, kind int, c *choice) {
-	work := r.objective != "" // it is no context
 	switch {
-	case kind == 7 && len(r.history) > 0 && work:
+	case r.objective == "" && d.w.rules < 44 && (kind == 5 || kind == 7): // then others work beside each other, or wait for ever
+	case kind == 7 && len(r.history) > 0:
 		d.operator.somewhere(r, c)
 	case kind < 5 && !r.size.TooLong && !r.fresh:
 		r.size.TooLong, r.size.Long = r.size.Long, true
 		d.w.logf("%s: its history is long, too long %v", d.w.name(r.id), r.size.TooLong)
-	case work && d.ends(r, kind, c):
+	case d.ends(r, kind, c):
 	case c.chance(2):
 		d.temporal.signalByHand(r, c)
 	default:
@@ -189,7 +189,7 @@ func (d director) ends(r *run, kind int, c *choice) bool {
 	case kind == 6 && r.objective == r.id && c.chance(3):
 		d.w.logf("a client cancels %s", d.w.name(r.id))
 		r.signal(machine.Canceled{Principal: "alice", Text: "It is not needed any more."})
-	case kind == 6 && c.chance(3):
+	case kind == 6 && r.objective != "" && c.chance(3):
 		d.w.logf("%s: its workflow is asked to stop", d.w.name(r.id))
 		r.canceled, r.wake = true, true
 	default:

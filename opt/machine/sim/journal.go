@@ -174,6 +174,7 @@ type ahead struct {
 	since    a2a.Time // since when it waits, zero if the context is free
 	begun    []string // root tasks of objectives that have begun
 	starting []string // root tasks of objectives that are about to begin
+	waiting  int      // how many others wait
 }
 
 // reserve takes a place for an attempt in the queue of its context, in one
@@ -205,6 +206,8 @@ func (j *journal) before(contextID, objectiveID string) (out ahead) {
 			out.begun = append(out.begun, o.RootID())
 		case p.queuedAt.IsZero():
 			out.starting = append(out.starting, opt.RootID(p.objectiveID, p.attempt))
+		default:
+			out.waiting++
 		}
 	}
 	for _, id := range j.order {
@@ -213,6 +216,20 @@ func (j *journal) before(contextID, objectiveID string) (out ahead) {
 		}
 	}
 	return out
+}
+
+// members lists the root tasks of the objectives that are open in a context, those that have begun and those that wait.
+func (j *journal) members(contextID string) (begun, waiting []string) {
+	for _, id := range j.order {
+		switch o := j.rows[id].objective; {
+		case o.ContextID != contextID || o.Status.Ended():
+		case !o.QueuedAt.IsZero():
+			waiting = append(waiting, o.RootID())
+		case o.Started:
+			begun = append(begun, o.RootID())
+		}
+	}
+	return begun, waiting
 }
 
 func (j *journal) release(contextID, objectiveID string) {

@@ -16,7 +16,7 @@ func (rs resetting) somewhere(r *run, c *choice) {
 	if r.history[0].fresh || r.restored && rs.w.rules >= 37 {
 		least = 0
 	}
-	if _, plan := r.m.(planHost); plan && r.former != nil && len(r.former.history) > 0 && c.chance(3) {
+	if _, objective := r.m.(objectiveHost); !objective && r.former != nil && len(r.former.history) > 0 && c.chance(3) {
 		rs.former(r, 1+c.pick(len(r.former.history)))
 		return
 	}
@@ -27,7 +27,7 @@ func (rs resetting) somewhere(r *run, c *choice) {
 	rs.reset(r, tasks, arrived)
 }
 
-// reset has an operator reset the workflow of an objective or a plan to an earlier moment: that
+// reset has an operator reset a workflow to an earlier moment: that
 // after its first workflow tasks, when some of what it got in the next one had arrived. A run takes
 // its place that has done the same until then, and gets the signals and the results of plans that
 // came later again. Activities that ran at that moment begin again.
@@ -36,7 +36,7 @@ func (rs resetting) reset(r *run, tasks, arrived int) { rs.resetFrom(r, r, tasks
 // resetFrom is reset for r, or for the run that r has taken the place of in a reset before, as far as both are the same:
 // what only r got is lost.
 func (rs resetting) resetFrom(from, r *run, tasks, arrived int) {
-	rs.w.advance(rs.w.now + 1)
+	rs.w.advance(rs.w.now + 10)
 	rs.w.logf("an operator resets the workflow of %s to task %d of %d, after which %d things had arrived, again %v", rs.w.name(r.id), tasks, len(from.history), arrived, from != r)
 	again := runOf(rs.w, r.id, r.objective, restored(r.m, r.initial))
 	again.began, again.initial, again.facts, again.history = r.began, r.initial, r.facts, slices.Clone(r.history[:tasks])
@@ -53,6 +53,7 @@ func (rs resetting) resetFrom(from, r *run, tasks, arrived int) {
 		again.checked = maps.Clone(r.history[tasks-1].checked)
 	}
 	rs.setFactsBack(r, again)
+	delete(rs.w.facts.queue, r.id)
 	waits := rs.arriveAgain(from, again, arrived)
 	rs.takeChildren(r, again, waits)
 	for _, call := range slices.Sorted(maps.Keys(again.unsent)) {
@@ -72,7 +73,7 @@ func (rs resetting) resetFrom(from, r *run, tasks, arrived int) {
 	}
 }
 
-// former has an operator reset the run of a plan before r, which ends without a word to its objective.
+// former has an operator reset the run of a plan or a context before r, which ends without a word to others.
 func (rs resetting) former(r *run, tasks int) {
 	rs.leaveWork(r)
 	r.ended = true

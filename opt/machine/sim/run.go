@@ -109,11 +109,12 @@ type activity struct {
 	collects bool         // it takes in work elsewhere
 	question opt.StandingQuestion
 	spends   bool // tokens
+	request  *op  // to a context, which begins if it is not there
 }
 
 // reads reports whether a only looks something up.
 func (a *activity) reads() bool {
-	return slices.Contains([]machine.ActivityKind{machine.LoadKept, machine.WatchTask, machine.LookUp, machine.CheckPlan}, a.Kind)
+	return slices.Contains([]machine.ActivityKind{machine.LoadKept, machine.WatchTask, machine.LookUp, machine.CheckPlan, machine.AskContext, machine.CallRoll}, a.Kind)
 }
 
 // ends reports whether a does no work itself: it cancels or watches that elsewhere, or returns
@@ -156,6 +157,9 @@ type planEnd struct {
 // activityOf returns an activity that is wanted.
 func (r *run) activityOf(a machine.Activity) *activity {
 	wanted := &activity{Activity: a, again: r.again[a.Key] || r.w.facts.resent[r.id+a.Key]}
+	if h, ok := r.m.(objectiveHost); ok && a.Kind == machine.AskContext {
+		wanted.request = &op{to: h.target(machine.ToContext), in: sent(h.o.State.TurnRequest()), context: h.o.State.Objective.ContextID}
+	}
 	if h, ok := r.m.(planHost); ok {
 		wanted.work = h.p.State.WorkOf(a)
 		wanted.returned = h.returned(a)

@@ -148,10 +148,13 @@ func (tp temporal) end(r *run) {
 	tp.w.put(op{kind: childEnds, to: r.parent.id, from: r.parent, answer: r.result, end: out})
 }
 
-// terminate has an operator end the workflow of a plan or an objective. The reconciler
-// notices it later.
+// terminate has an operator end the workflow of a plan, an objective or a context. The reconciler
+// notices the former two later.
 func (tp temporal) terminate(r *run) {
 	tp.w.logf("an operator ends the workflow of %s", tp.w.name(r.id))
+	if r.objective == "" {
+		tp.w.advance(tp.w.now + 10)
+	}
 	r.terminated, tp.w.facts.cut[r.id] = true, true
 	for _, rec := range r.records { // a worker may be about to write them
 		tp.w.put(rec.late())
@@ -159,7 +162,9 @@ func (tp temporal) terminate(r *run) {
 	r.activities, r.timers, r.records = nil, nil, nil
 	tp.w.forget(r.id)
 	tp.end(r)
-	tp.w.put(op{kind: lost, to: r.objective, in: machine.PlanLost{PlanID: r.id, Attempt: r.attempt}})
+	if r.objective != "" {
+		tp.w.put(op{kind: lost, to: r.objective, in: machine.PlanLost{PlanID: r.id, Attempt: r.attempt}})
+	}
 }
 
 // deliverLost has the reconciler act: it reports a lost plan to its objective, which begins again for
@@ -255,6 +260,15 @@ func (tp temporal) signalByHand(r *run, c *choice) {
 	if err == nil {
 		r.signal(in)
 	}
+}
+
+// context returns the run of a context, which begins if there is none.
+func (tp temporal) context(id, contextID string) *run {
+	if to := tp.w.open(id); to != nil {
+		return to
+	}
+	tp.w.forget(id) // it begins again
+	return tp.newRun(id, "", contextHost{machine.NewContext(tenant, contextID, tp.w.rules)})
 }
 
 // newRun adds a run, which replaces an earlier run with the same id.

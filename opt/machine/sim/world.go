@@ -137,8 +137,9 @@ type op struct {
 	resets  int // how often the objective that begins a child was reset before
 	end     planEnd
 	batches []opt.Batch
-	report  *op   // of a recording: the message that follows
-	kept    bool  // likewise: Temporal has the events in the result of a workflow
-	call    *call // of the API
-	repeat  bool  // it was delivered before, or comes late
+	report  *op    // of a recording: the message that follows
+	kept    bool   // likewise: Temporal has the events in the result of a workflow
+	call    *call  // of the API
+	context string // to which a request goes
+	repeat  bool   // it was delivered before, or comes late
 }

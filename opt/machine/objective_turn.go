@@ -1,0 +1,125 @@
+package machine
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"longhaul/a2a"
+)
+
+// askKey returns the key of the activity that sends the latest request.
+func askKey(s *ObjectiveState) string {
+	return fmt.Sprintf("%s:ask:%d", s.Objective.RootID(), s.Turn.N)
+}
+
+// onAsked notes that an activity has sent a request. One that has failed, as in a reset, is made again.
+func onAsked(s *ObjectiveState, in Asked) {
+	switch t := &s.Turn; {
+	case in.Key != askKey(s) || t.Away == 0:
+	case in.Failed:
+		t.N++
+	default:
+		t.Delivered, t.Away = t.N, 0
+	}
+}
+
+// addTurnWants adds the request that the context does not have, or the wait for the turn.
+func addTurnWants(s *ObjectiveState, w *Wants) {
+	if s.Rules >= rulesRoll && awaitsTurn(s) {
+		at := askAt(s)
+		w.Timers = append(w.Timers, Timer{Key: fmt.Sprintf("%s%d", turnTimer, at.Millis()), At: at, Summary: "Wait for the turn, and ask again"})
+	}
+	switch t := &s.Turn; {
+	case t.N <= t.Delivered:
+	case t.Away > 0 && t.Want != WantLeave:
+		w.Activities = append(w.Activities, Activity{Key: askKey(s), Kind: AskContext, Of: s.Objective.ContextID, After: t.After})
+	default:
+		w.Signals = append(w.Signals, Signal{To: ToContext, N: t.N, After: t.After})
+	}
+}
+
+// takeTurn is take under [rulesRoll]: no turn counts that is older than one that has arrived, and a roll is answered by
+// any attempt.
+func takeTurn(s *ObjectiveState, in Turn, retried bool) {
+	t := &s.Turn
+	switch {
+	case in.N <= t.Grant:
+		return
+	case in.Roll:
+		if t.Roll, t.Grant = in.N, in.N; !t.Shared {
+			t.Held = works(s)
+		}
+		t.Shared = true
+		if retried {
+			t.Attempt = in.Attempt
+			s.loseTurn()
+		}
+	case t.take(in, s.turnAttempt(), s.Epoch > 1, retried):
+		s.loseTurn()
+	}
+}
+
+// ask has the context get what the objective wants of it, if that has changed, or the answer to its roll. That waits
+// until it is known what a run from before a reset does.
+func ask(s *ObjectiveState, now a2a.Time) {
+	t, want := &s.Turn, s.turnWanted()
+	if s.Rules < rulesRoll {
+		t.ask(want, s.N)
+		return
+	}
+	n, runs := t.N, works(s)
+	if t.Roll > t.Answers && (want == WantLeave || !unsure(s)) {
+		if s.Objective.Closed() && want != WantLeave {
+			want = map[bool]TurnWant{true: WantTurn, false: WantRest}[runs]
+		}
+		t.Answers, t.Want, t.Held = t.Roll, "", t.Held && runs
+	}
+	if t.ask(want, s.N); t.N > n {
+		t.AskedAt, t.Asks, t.Works = now, 0, runs && want == WantTurn
+	}
+}
+
+// unsure reports whether plans may do what an earlier run of the objective has asked for.
+func unsure(s *ObjectiveState) bool {
+	return slices.ContainsFunc(s.Links, func(l *Link) bool {
+		return l.isUnsure(s.Epoch) && !s.Objective.Plan(l.PlanID).Over()
+	})
+}
+
+// works reports whether work may be under way: by a planner, or by a plan that may work and has not yielded that.
+func works(s *ObjectiveState) bool {
+	if s.Making != nil && s.Making.Begun {
+		return true
+	}
+	return slices.ContainsFunc(s.Links, func(l *Link) bool {
+		p, d := s.Objective.Plan(l.PlanID), l.Directive
+		free := !d.Shared && (d.Start || p.Started)
+		return !p.Over() && (free || d.Permission > p.Report.Yielded || l.isUnsure(s.Epoch))
+	})
+}
+
+// awaitsTurn reports whether the objective waits for its turn.
+func awaitsTurn(s *ObjectiveState) bool {
+	t := &s.Turn
+	return t.Shared && t.Want == WantTurn && !t.Held && t.N <= t.Delivered && !s.Objective.Closed()
+}
+
+// askAt returns when an objective that waits asks again, each time after twice as long: an operator may have ended its
+// context, and nothing else would say so.
+func askAt(s *ObjectiveState) a2a.Time {
+	asked := s.Turn.AskedAt
+	if asked.IsZero() { // the API has entered it
+		asked = s.Objective.QueuedAt
+	}
+	return a2a.At(asked.Time().Add(min(time.Minute<<min(s.Turn.Asks, 10), 8*time.Minute)))
+}
+
+// askAgain repeats the request of an objective that waits.
+func askAgain(s *ObjectiveState, now a2a.Time) {
+	t := &s.Turn
+	if awaitsTurn(s) {
+		t.N++
+	}
+	t.AskedAt, t.Asks = now, t.Asks+1
+}
