@@ -10,6 +10,9 @@ import (
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/mod/modfile"
+
+	"longhaul/internal/test"
 )
 
 func TestRepository(t *testing.T) {
@@ -53,6 +56,29 @@ func TestMigrations(t *testing.T) {
 			t.Errorf("migration %s begins with %q, want %q: take the next free number", f.Name(), f.Name()[:5], want)
 		}
 		next, before = next+1, name
+	}
+}
+
+// Modules with other versions of one dependency build all that imports it again: the SDK, and so most of
+// the service.
+func TestModules_sameVersions(t *testing.T) {
+	versions := map[string]string{}
+	for _, name := range []string{"go.mod", "dev/go.mod", "examples/worker/go/go.mod"} {
+		text, err := os.ReadFile("../../" + name)
+		test.OK(t, err)
+		mod, err := modfile.Parse(name, text, nil)
+		test.OK(t, err)
+		for _, r := range mod.Require {
+			if v := versions[r.Mod.Path]; v != "" && v != r.Mod.Version {
+				t.Errorf("%s has %s, and go.mod %s", name, r.Mod, v)
+			}
+			if name == "go.mod" {
+				versions[r.Mod.Path] = r.Mod.Version
+			}
+		}
+	}
+	if len(versions) < 50 {
+		t.Errorf("go.mod requires %d modules", len(versions))
 	}
 }
 
