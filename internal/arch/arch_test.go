@@ -9,17 +9,13 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/google/go-cmp/cmp"
 	"golang.org/x/mod/modfile"
 
 	"longhaul/internal/test"
 )
 
 func TestRepository(t *testing.T) {
-	sources, err := repository()
-	if err != nil {
-		t.Fatal(err)
-	}
+	sources := test.Value(repository())(t)
 	seen := map[string]bool{}
 	for _, s := range sources {
 		seen[s.room] = true
@@ -188,14 +184,9 @@ func TestCheckTypes(t *testing.T) {
 		files[fmt.Sprintf("api/big%d.go", i)] = &fstest.MapFile{Data: []byte(text)}
 		files[fmt.Sprintf("api/big%d_test.go", i)] = &fstest.MapFile{Data: []byte("package x\n\nfunc (small) m() {}\n")}
 	}
-	sources, err := load(files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sources := test.Value(load(files))(t)
 	want := []string{"api.big has methods in 6 files, more than 3"}
-	if diff := cmp.Diff(want, checkTypes(sources)); diff != "" {
-		t.Errorf("checkTypes (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "checkTypes", want, checkTypes(sources))
 }
 
 // The table has no cycles: if one room may import another, directly or not, the
@@ -233,7 +224,5 @@ func TestAmong(t *testing.T) {
 		got[name] = among(name, []string{"api/*", "a2a"})
 	}
 	want := map[string]bool{"api": false, "api/wire": true, "api/wire/x": true, "apis": false, "a2a": true}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("among api/* and a2a (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "among api/* and a2a", want, got)
 }
