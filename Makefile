@@ -4,19 +4,20 @@ root := GOWORK=off go
 dev  := cd dev && go
 
 # SQLite here is C in the form of Go. The race detector sees the locks around it, but
-# need not see its memory: that takes two thirds of the time of the tests.
+# need not see its memory: that takes two thirds of the time of the tests. All was vetted
+# before; "go test" would vet again, and all dependencies with it.
 RACE     ?= -race -gcflags='modernc.org/sqlite/lib=-race=false -d=checkptr=0'
 FUZZTIME ?= 10s
 
 workflowcheck := go.temporal.io/sdk/contrib/tools/workflowcheck@v0.6.0
 
-.PHONY: test check proof proof-faults proof-power proof-nets proof-clocks proof-skew proof-chaos proof-bugs format vet test-root test-dev lint workflowcheck chart chart-install test-release bench microbench record fuzz build release tidy outdated clean
+.PHONY: test check proof proof-faults proof-power proof-nets proof-clocks proof-skew proof-chaos proof-bugs format vet test-root test-dev test-race lint workflowcheck chart chart-install test-release bench microbench record fuzz build release tidy outdated clean
 
 # All required checks. scripts/test installs what they need, and then makes this.
 test: format vet lint test-root test-dev
 
 # Further checks.
-check: test workflowcheck chart test-release
+check: test test-race workflowcheck chart test-release
 
 format:
 	@echo "== gofmt"
@@ -31,13 +32,24 @@ vet:
 
 test-root:
 	@echo "== Tests of the service"
-	$(root) test $(RACE) -shuffle=on -timeout 30m ./...
+	$(root) test $(RACE) -vet=off -shuffle=on -timeout 30m ./...
 
 # Most of these run programs, which the cache of test results does not notice.
 # Two packages at a time: they wait more than they work, but several start many processes.
+# Tests that have Temporal's server in their own process are without the race detector, so that
+# the server is built once, for the programs that all others start; test-race has the detector.
+servers  := go list -test -f '{{$$p := .ImportPath}}{{range .Deps}}{{if eq . "go.temporal.io/server/temporal"}}{{$$p}}{{end}}{{end}}' ./... | sed -n 's/\.test$$//p'
+dev-test := -vet=off -count=1 -timeout 30m
 test-dev:
 	@echo "== Tests against the embedded Temporal server"
-	$(dev) test $(RACE) -count=1 -p 2 -timeout 30m ./...
+	@cd dev && servers=$$($(servers)) && others=$$(go list ./... | grep -vxF "$$servers") && status=0 && \
+	echo "go test $(dev-test) -p 2" $$servers && { go test $(dev-test) -p 2 $$servers || status=1; } && \
+	echo 'go test $(RACE) $(dev-test) -p 2 ...' && { go test $(RACE) $(dev-test) -p 2 $$others || status=1; } && exit $$status
+
+# Temporal's server in the process of a test, with the race detector, which takes minutes to build.
+test-race:
+	@echo "== Temporal's server with the race detector"
+	$(dev) test $(RACE) $(dev-test) ./temporald ./e2e/cost
 
 # The tools are in a module of their own, so that their dependencies are not the product's.
 lint:

@@ -131,8 +131,7 @@ func TestReadme_work(t *testing.T) {
 
 func read(t *testing.T, name string) string {
 	t.Helper()
-	text, err := os.ReadFile(name)
-	test.OK(t, err)
+	text := test.Value(os.ReadFile(name))(t)
 	return string(text)
 }
 
@@ -217,18 +216,12 @@ func TestProgram_calendars(t *testing.T) {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	// Friday 15:00 to Monday 11:00 in Berlin, over the change to summer
-	if got, want := r.Gates[0].Asked[1], (rehearse.Ask{At: 67 * time.Hour, Step: "remind", Calendar: "office"}); got != want {
-		t.Errorf("asked %+v, want %+v", got, want)
-	}
+	test.Is(t, "asked", (rehearse.Ask{At: 67 * time.Hour, Step: "remind", Calendar: "office"}), r.Gates[0].Asked[1])
 	files["more.yaml"] = files["calendars.yaml"]
-	if err := program.Check(); err == nil || !strings.Contains(err.Error(), "more.yaml:1: calendars.yaml has calendars, too") {
-		t.Errorf("with two files: %v", err)
-	}
+	test.Fails(t, "with two files", "more.yaml:1: calendars.yaml has calendars, too", program.Check())
 	delete(files, "more.yaml")
 	delete(files, "calendars.yaml")
-	if err := program.Check(); err == nil || !strings.Contains(err.Error(), `pay.yaml:9: there is no calendar "office"`) {
-		t.Errorf("without the file: %v", err)
-	}
+	test.Fails(t, "without the file", `pay.yaml:9: there is no calendar "office"`, program.Check())
 }
 
 // A rehearsal that begins on a Friday afternoon says when people are asked, by their calendar.

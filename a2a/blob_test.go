@@ -27,8 +27,7 @@ func TestDetach(t *testing.T) {
 	if len(blobs) != 2 { // text and bytes are the same content
 		t.Errorf("%d blobs, want 2", len(blobs))
 	}
-	back, err := a2a.Attach(light, func(id string) ([]byte, error) { return blobs[id], nil })
-	test.OK(t, err)
+	back := test.Value(a2a.Attach(light, func(id string) ([]byte, error) { return blobs[id], nil }))(t)
 	test.Equal(t, "parts that come back", parts, back)
 }
 

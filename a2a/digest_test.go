@@ -92,9 +92,7 @@ func TestPart_Digest(t *testing.T) {
 			t.Errorf("%s has the digest %s, %s has %s", tt.one, one, tt.other, other)
 		}
 	}
-	if got, want := a2a.TextPart("abc").Digest(), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"; got != want {
-		t.Errorf("digest of abc: %s, want %s", got, want)
-	}
+	test.Is(t, "digest of abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad", a2a.TextPart("abc").Digest())
 	for _, p := range []a2a.Part{
 		a2a.TextPart(strings.Repeat("x", a2a.Large)), {Raw: make([]byte, a2a.Large)},
 		{Data: []byte(`{"b":1.0,"a":"` + strings.Repeat("x", a2a.Large) + `"}`)},

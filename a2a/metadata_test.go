@@ -15,9 +15,7 @@ func TestMetadata_keepsNumbers(t *testing.T) {
 		"0", "-0", "1.0", "1.50", "1e3", "1E+03", "9007199254740993", "12345678901234567890123", "0.1000000000000000055511151231257827", "1e400",
 	} {
 		text := `{"deep":{"list":[` + number + `]},"n":` + number + `}`
-		if got := encode(t, decode[a2a.Metadata](t, text)); got != text {
-			t.Errorf("%s came back as %s", text, got)
-		}
+		test.Is(t, text+" came back as", text, encode(t, decode[a2a.Metadata](t, text)))
 	}
 }
 
@@ -63,13 +61,7 @@ func TestMetadata_With(t *testing.T) {
 	before := a2a.Metadata{"a": json.RawMessage(`1`)}
 	after := before.With("b", []string{"x"}).With("a", 2)
 	test.Equal(t, "With changed what it was called on", a2a.Metadata{"a": json.RawMessage(`1`)}, before)
-	if got, want := encode(t, after), `{"a":2,"b":["x"]}`; got != want {
-		t.Errorf("With gave %s, want %s", got, want)
-	}
-	if got, want := encode(t, a2a.Metadata(nil).With("a", nil)), `{"a":null}`; got != want {
-		t.Errorf("With on the zero value gave %s, want %s", got, want)
-	}
-	if got := a2a.Metadata(nil).WithIf(false, "a", 1).WithIf(true, "b", 1).WithIf(false, "b", 2); encode(t, got) != `{"b":1}` {
-		t.Errorf("values under conditions are %s", encode(t, got))
-	}
+	test.Is(t, "With gave", `{"a":2,"b":["x"]}`, encode(t, after))
+	test.Is(t, "With on the zero value gave", `{"a":null}`, encode(t, a2a.Metadata(nil).With("a", nil)))
+	test.Is(t, "values under conditions are", `{"b":1}`, encode(t, a2a.Metadata(nil).WithIf(false, "a", 1).WithIf(true, "b", 1).WithIf(false, "b", 2)))
 }

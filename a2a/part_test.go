@@ -91,12 +91,8 @@ func TestDataText(t *testing.T) {
 func TestMessage_Text(t *testing.T) {
 	url := "https://example.com"
 	parts := []a2a.Part{a2a.TextPart("one"), a2a.DataPart("no text"), a2a.TextPart(""), {URL: &url}, a2a.TextPart("two")}
-	if got, want := (a2a.Message{Parts: parts}).Text(), "one\n\ntwo"; got != want {
-		t.Errorf("Message.Text() = %q, want %q", got, want)
-	}
-	if got, want := (a2a.Artifact{Parts: parts}).Text(), "one\n\ntwo"; got != want {
-		t.Errorf("Artifact.Text() = %q, want %q", got, want)
-	}
+	test.Is(t, "Message.Text()", "one\n\ntwo", (a2a.Message{Parts: parts}).Text())
+	test.Is(t, "Artifact.Text()", "one\n\ntwo", (a2a.Artifact{Parts: parts}).Text())
 	test.Is(t, "Text() of nothing", "", (a2a.Message{}).Text())
 }
 

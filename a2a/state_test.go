@@ -1,6 +1,7 @@
 package a2a_test
 
 import (
+	"fmt"
 	"testing"
 
 	"longhaul/a2a"
@@ -28,15 +29,9 @@ func TestTaskState(t *testing.T) {
 	}
 	valid := 0
 	for _, tt := range tests {
-		if got := tt.state.Valid(); got != tt.valid {
-			t.Errorf("%q.Valid() = %v", tt.state, got)
-		}
-		if got := tt.state.Terminal(); got != tt.terminal {
-			t.Errorf("%q.Terminal() = %v", tt.state, got)
-		}
-		if got := tt.state.Interrupted(); got != tt.interrupted {
-			t.Errorf("%q.Interrupted() = %v", tt.state, got)
-		}
+		test.Is(t, fmt.Sprintf("%q.Valid()", tt.state), tt.valid, tt.state.Valid())
+		test.Is(t, fmt.Sprintf("%q.Terminal()", tt.state), tt.terminal, tt.state.Terminal())
+		test.Is(t, fmt.Sprintf("%q.Interrupted()", tt.state), tt.interrupted, tt.state.Interrupted())
 		if tt.valid {
 			valid++
 		}

@@ -1,6 +1,7 @@
 package a2a_test
 
 import (
+	"fmt"
 	"regexp"
 	"testing"
 	"time"
@@ -38,9 +39,7 @@ func TestTime_read(t *testing.T) {
 			t.Errorf("reading %q: %v", tt.in, err)
 			continue
 		}
-		if got.String() != tt.want {
-			t.Errorf("%q was read as %q, want %q", tt.in, got, tt.want)
-		}
+		test.Is(t, fmt.Sprintf("%q was read as", tt.in), tt.want, got.String())
 		if again := decode[a2a.Time](t, encode(t, got)); !again.Equal(got) {
 			t.Errorf("%q after a round trip is %q", got, again)
 		}
@@ -66,9 +65,7 @@ func TestTime_refuses(t *testing.T) {
 func TestAt(t *testing.T) {
 	east := time.FixedZone("east", 3*60*60)
 	got := a2a.At(time.Date(2026, 2, 15, 15, 0, 0, 7_999_999, east))
-	if want := "2026-02-15T12:00:00.007Z"; got.String() != want {
-		t.Errorf("At() = %q, want %q", got, want)
-	}
+	test.Is(t, "At()", "2026-02-15T12:00:00.007Z", got.String())
 	if want := a2a.AtMillis(got.Millis()); !got.Equal(want) {
 		t.Errorf("AtMillis(Millis()) = %q, want %q", want, got)
 	}
@@ -84,11 +81,9 @@ func TestTime_zero(t *testing.T) {
 			t.Errorf("zero time: IsZero %v, Millis %d, String %q, JSON %s", zero.IsZero(), zero.Millis(), zero, encode(t, zero))
 		}
 	}
-	if got := encode(t, struct {
+	test.Is(t, "omitzero wrote", "{}", encode(t, struct {
 		At a2a.Time `json:"at,omitzero"`
-	}{}); got != "{}" {
-		t.Errorf("omitzero wrote %s", got)
-	}
+	}{}))
 }
 
 // FuzzTime checks that a time that was read is written in the only form of the wire, and

@@ -474,9 +474,7 @@ func TestLoad(t *testing.T) {
 		final      bool
 	}{{"rival", "o", 0, true}, {"t", "gone", 0, true}, {"t", "down", 0, false}, {"t", "o", 8, false}, {"t", "gone", 8, false}} {
 		_, err := load(tt.tenant, tt.id, tt.after)
-		if app := application(t, err); app.NonRetryable() != tt.final {
-			t.Errorf("%s of %s: %v, final %t", tt.id, tt.tenant, err, app.NonRetryable())
-		}
+		test.Is(t, fmt.Sprintf("%s of %s: %v, final", tt.id, tt.tenant, err), tt.final, application(t, err).NonRetryable())
 	}
 }
 

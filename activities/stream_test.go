@@ -134,9 +134,7 @@ func TestStream_repeatsWhatWasRefused(t *testing.T) {
 	if err != nil || len(out.Artifacts) != 1 {
 		t.Errorf("got %+v, error %v", out, err)
 	}
-	if !errors.Is(told, errAway) {
-		t.Errorf("the third Chunk returned %v, want the error of the write before", told)
-	}
+	test.Error(t, "the third Chunk returned", errAway, told)
 	seen := map[int64]string{}
 	for _, b := range r.batches {
 		for i, e := range b.Events {

@@ -83,9 +83,7 @@ func TestRun_boundsFilledInput(t *testing.T) {
 		if err := json.Unmarshal(w.Input, &got); err != nil {
 			t.Error(err)
 		}
-		if whole := w.Results[0].Artifacts[0].Text(); len(whole) != 600_000 {
-			t.Errorf("%d bytes of the result are left, want all", len(whole))
-		}
+		test.Is(t, "bytes of the result are left", 600_000, len(w.Results[0].Artifacts[0].Text()))
 		return activities.Completed(), nil
 	})
 	if err != nil || len(got.A) != 600_000 || !strings.HasSuffix(got.B, "…") || got.C+got.D+got.E != "………" || got.F != "x" {

@@ -51,8 +51,7 @@ func (s *fixture) agui(t *testing.T, r aguiRun) (events []aguiEvent) {
 	if r.resume != "" {
 		input["resume"] = json.RawMessage(r.resume)
 	}
-	body, err := json.Marshal(input)
-	test.OK(t, err)
+	body := test.Value(json.Marshal(input))(t)
 	w := s.aguiAnswer(t, http.MethodPost, "/agui", string(body), r)
 	if w.Code != http.StatusOK || w.Header().Get("Content-Type") != "text/event-stream" {
 		t.Fatalf("%d %s %s", w.Code, w.Header(), w.Body)

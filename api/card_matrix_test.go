@@ -105,12 +105,8 @@ func (s *fixture) agrees(t *testing.T, streams, extended, required bool) {
 		t.Errorf("the extended card fails with %q", code)
 	}
 	declared = append(declared, "A2A-Version", "1.0")
-	if got := s.get(t, "/a2a/rest/tasks", declared...); got.Code != http.StatusOK {
-		t.Errorf("plain HTTP: status %d", got.Code)
-	}
-	if got := s.get(t, "/tasks", declared...); got.Code != http.StatusOK {
-		t.Errorf("plain HTTP at the root: status %d", got.Code)
-	}
+	test.Is(t, "plain HTTP: status", http.StatusOK, s.get(t, "/a2a/rest/tasks", declared...).Code)
+	test.Is(t, "plain HTTP at the root: status", http.StatusOK, s.get(t, "/tasks", declared...).Code)
 	got := s.get(t, "/a2a/rest/tasks/x:subscribe", declared...)
 	if (parse(t, got.Body.Bytes()).at("error", "details", "0", "reason").String() == "UNSUPPORTED_OPERATION") == streams {
 		t.Errorf("subscribing over plain HTTP: %s", got.Body)

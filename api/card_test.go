@@ -42,9 +42,7 @@ func TestCard_notModifiedSince(t *testing.T) {
 	for value, want := range map[string]int{
 		"Sun, 01 Mar 2026 09:30:00 GMT": 304, "Mon, 02 Mar 2026 09:30:00 GMT": 304, "Sun, 01 Mar 2026 09:29:59 GMT": 200, "yesterday": 200, "": 200,
 	} {
-		if w := s.get(t, "/.well-known/agent-card.json", "If-Modified-Since", value); w.Code != want {
-			t.Errorf("If-Modified-Since %q: status %d, want %d", value, w.Code, want)
-		}
+		test.Is(t, fmt.Sprintf("If-Modified-Since %q: status", value), want, s.get(t, "/.well-known/agent-card.json", "If-Modified-Since", value).Code)
 	}
 	w := s.get(t, "/.well-known/agent-card.json", "If-Modified-Since", "Mon, 02 Mar 2026 09:30:00 GMT", "If-None-Match", `"x"`)
 	if w.Code != 200 {
@@ -93,13 +91,9 @@ func TestServer_SetSkills(t *testing.T) {
 			if (w.Code == 200) != changed || changed && parse(t, w.Body.Bytes()).at("skills", "0", "id").String() != skill {
 				t.Errorf("%s, card of %s: status %d, %s", when, name, w.Code, w.Body)
 			}
-			if got := w.Header().Get("Last-Modified"); got != since.Format(http.TimeFormat) {
-				t.Errorf("%s, card of %s: of %s, want %s", when, name, got, since.Format(http.TimeFormat))
-			}
+			test.Is(t, fmt.Sprintf("%s, card of %s is of", when, name), since.Format(http.TimeFormat), w.Header().Get("Last-Modified"))
 		}
-		if got := s.call(t, "GetExtendedAgentCard", `{}`).at("result", "skills", "0", "id").String(); got != skill {
-			t.Errorf("%s: the extended card has %q", when, got)
-		}
+		test.Is(t, when+": the extended card has", skill, s.call(t, "GetExtendedAgentCard", `{}`).at("result", "skills", "0", "id").String())
 	}
 	check("at first", "plan", false, start)
 	now = start.Add(time.Hour)

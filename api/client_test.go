@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"errors"
+	"fmt"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -66,16 +67,12 @@ func TestClient_waitsAndAnswers(t *testing.T) {
 		{GateID: gate.ID, Action: "approve"}:      "must be one of: accept, reject",
 		{GateID: gate.ID, Action: opt.EditAccept}: "must be one of: accept, reject",
 	} {
-		if _, err := c.Answer(t.Context(), task.ID, *reply); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("the action %q: %v, want %s", reply.Action, err, want)
-		}
+		test.Fails(t, fmt.Sprintf("the action %q", reply.Action), want, test.Err(c.Answer(t.Context(), task.ID, *reply)))
 	}
 	if _, err := c.UpdateObjective(t.Context(), task.ID, client.ObjectiveChange{Status: "paused"}); err == nil || !strings.Contains(err.Error(), "status: must be one of: submitted, planning") {
 		t.Errorf("an unknown status: %v", err)
 	}
-	if _, err := c.Answer(t.Context(), "", client.Reply{GateID: gate.ID, Action: opt.Accept}); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, test.Err(c.Answer(t.Context(), "", client.Reply{GateID: gate.ID, Action: opt.Accept})))
 	if task, err = c.Wait(t.Context(), task.ID); err != nil || task.Status.State != a2a.Completed {
 		t.Errorf("%v, %v", task, err)
 	}

@@ -413,9 +413,7 @@ func TestChanges_refused(t *testing.T) {
 			s.unchanged(t, func() {
 				n := s.call(t, tc.method, params)
 				wantCode(t, n, tc.code)
-				if got := field(n) + n.at("error", "data", "0", "reason").String(); got != tc.at {
-					t.Errorf("%q is wrong, want %q", got, tc.at)
-				}
+				test.Is(t, "is wrong", tc.at, field(n)+n.at("error", "data", "0", "reason").String())
 			})
 		})
 	}

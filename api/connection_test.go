@@ -18,12 +18,9 @@ import (
 // the connection. It returns the other half.
 func dial(t *testing.T, h *http.Server, request string) *bufio.Reader {
 	t.Helper()
-	conn, err := net.Dial("tcp", strings.TrimPrefix(listen(t, h), "http://"))
-	test.OK(t, err)
+	conn := test.Value(net.Dial("tcp", strings.TrimPrefix(listen(t, h), "http://")))(t)
 	t.Cleanup(func() { _ = conn.Close() })
-	if _, err := io.WriteString(conn, request); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, test.Err(io.WriteString(conn, request)))
 	test.OK(t, conn.(*net.TCPConn).CloseWrite())
 	return bufio.NewReader(conn)
 }
@@ -76,9 +73,7 @@ func TestHalfClose_stream(t *testing.T) {
 	test.OK(t, err)
 	defer answer.Body.Close()
 	events := bufio.NewReader(answer.Body)
-	if _, err := events.ReadString('\n'); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, test.Err(events.ReadString('\n')))
 	s.until(t, func() bool { _, ok := s.running("task-" + u("m") + "-1-0"); return ok })
 	s.world.Complete("task-" + u("m") + "-1-0")
 	got, err := io.ReadAll(events)

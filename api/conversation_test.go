@@ -38,8 +38,7 @@ func TestConversations(t *testing.T) {
 	}
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			data, err := os.ReadFile(file)
-			test.OK(t, err)
+			data := test.Value(os.ReadFile(file))(t)
 			a := parseArchive(string(data))
 			got := newService(t, settings(filepath.Base(file))).run(t, a)
 			if *update {

@@ -30,8 +30,7 @@ func (s *fixture) discovers(t *testing.T) {
 		"streaming": card.at("capabilities", "streaming").v, "pushNotifications": card.at("capabilities", "pushNotifications").v,
 		"protocolVersions": versions, "preferredVersion": versions[0], "profiles": []string{"a2a-1.0", "a2a-0.3-legacy"},
 	}
-	text, err := json.Marshal(want)
-	test.OK(t, err)
+	text := test.Value(json.Marshal(want))(t)
 	test.Equal(t, "discovery", string(text), got.String())
 }
 
@@ -41,7 +40,5 @@ func TestDiscovery_notModified(t *testing.T) {
 	s := newService(t)
 	tag := s.get(t, "/.well-known/openwop").Header().Get("ETag")
 	s.SetSkills([]card.Skill{{ID: "new", Name: "New", Description: "Something new"}})
-	if w := s.get(t, "/.well-known/openwop", "If-None-Match", tag); w.Code != http.StatusNotModified {
-		t.Errorf("status %d", w.Code)
-	}
+	test.Is(t, "status", http.StatusNotModified, s.get(t, "/.well-known/openwop", "If-None-Match", tag).Code)
 }

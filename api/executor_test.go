@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"longhaul/a2a"
+	"longhaul/internal/test"
 )
 
 // A plan of a client whose tasks have no executor here is refused, in both versions and
@@ -38,9 +39,7 @@ func TestExecutors_refused(t *testing.T) {
 		} {
 			s.unchanged(t, func() {
 				n := s.callIn(t, version, call.method, call.params, "A2A-Extensions", a2a.ExtensionOPT, "X-A2A-Extensions", a2a.ExtensionOPT)
-				if got, want := wantCode(t, n, "-32602"), "Invalid parameters: "+call.field+": none: ."; got != want {
-					t.Errorf("%s, call %d: message %q, want %q", version, i, got, want)
-				}
+				test.Is(t, fmt.Sprintf("%s, call %d: message", version, i), "Invalid parameters: "+call.field+": none: .", wantCode(t, n, "-32602"))
 				if version == "1.0" && !strings.Contains(fmt.Sprint(n.at("error", "data")), "EXECUTOR_NOT_OFFERED") {
 					t.Errorf("%s, call %d: no reason: %v", version, i, n)
 				}

@@ -3,7 +3,6 @@ package api_test
 import (
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -117,9 +116,7 @@ func TestExtensionBudget_bill(t *testing.T) {
 		test.Is(t, fmt.Sprintf("%s: A2A-Extensions", d.version), a2a.ExtensionBudget, w.Header().Get("A2A-Extensions"))
 		task := "task-" + u("m") + "-1-0"
 		running, _ := s.running(task)
-		if got := running.Budget(); got != (opt.Budget{SpendLimit: opt.SpendLimit{Tokens: 50, Cost: 500_000}}) {
-			t.Errorf("%s: the executor gets %+v", d.version, got)
-		}
+		test.Is(t, d.version+": the executor gets", opt.Budget{SpendLimit: opt.SpendLimit{Tokens: 50, Cost: 500_000}}, running.Budget())
 		s.world.End(task, opt.Outcome{State: opt.TaskCompleted, Usage: &opt.Usage{Input: 10, Output: 2, Cost: 250_000}})
 		read := func(id string, headers ...string) node {
 			return s.callIn(t, d.version, d.get, `{"id":"`+id+`"}`, headers...).at("result", "metadata")
@@ -183,9 +180,7 @@ func TestExtensionStream_restart(t *testing.T) {
 					t.Errorf("%s, way %d: an event with the id %q has the number %q", d.version, i, e.id, sequence(e.data))
 				}
 			}
-			if !slices.Equal(kinds, []string{"1-0-post", "1-0-post", "completed"}) {
-				t.Errorf("%s, way %d: got %v", d.version, i, kinds)
-			}
+			test.Equal(t, fmt.Sprintf("%s, way %d", d.version, i), []string{"1-0-post", "1-0-post", "completed"}, kinds)
 		}
 		if e := open(t, url, d.version, d.subscribe, `{"id":"`+id+`"}`, "Last-Event-ID", seen.id).event(); sequence(e.data) != "" {
 			t.Errorf("%s: without the extension an event has the number %q", d.version, sequence(e.data))

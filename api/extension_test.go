@@ -37,9 +37,7 @@ func TestExtensions_activation(t *testing.T) {
 				"A2A-Version", "1.0", tc.header, tc.value)
 			test.Is(t, "A2A-Extensions", tc.want, w.Header().Get("A2A-Extensions"))
 			test.Is(t, "X-A2A-Extensions", tc.wantX, w.Header().Get("X-A2A-Extensions"))
-			if got := parse(t, w.Body.Bytes()).at("result", "task", "metadata").has("opt/v1/objective"); got != tc.objective {
-				t.Errorf("the objective is shown: %v", got)
-			}
+			test.Is(t, "the objective is shown", tc.objective, parse(t, w.Body.Bytes()).at("result", "task", "metadata").has("opt/v1/objective"))
 		})
 	}
 }
@@ -58,9 +56,7 @@ func TestExtensions_sibling(t *testing.T) {
 		"message, not header": {"", `,"extensions":["` + a2a.ExtensionOPT + `"],"metadata":{"opt/v1/preferObjective":true}`, false},
 	} {
 		n := newService(t).call(t, "SendMessage", `{"message":`+messageJSON("m", "quiet", tc.more)+`}`, header, tc.header)
-		if got := n.at("result").has("objective"); got != tc.want {
-			t.Errorf("%s: beside the task: %v", name, got)
-		}
+		test.Is(t, name+": beside the task", tc.want, n.at("result").has("objective"))
 	}
 }
 

@@ -3,6 +3,8 @@ package api_test
 import (
 	"strings"
 	"testing"
+
+	"longhaul/internal/test"
 )
 
 func wantArtifact(t *testing.T, s *fixture, id, want string) {
@@ -35,9 +37,7 @@ func TestGate_objectDigest(t *testing.T) {
 	if got, reason := wantCode(t, refused, "-32602"), refused.at("error", "data", "0", "reason").String(); !strings.Contains(got, "objectDigest") || reason != "OBJECT_CHANGED" {
 		t.Errorf("the refusal says %q, for the reason %q", got, reason)
 	}
-	if got := digest(); got != second {
-		t.Errorf("after the refusal the gate is about %q", got)
-	}
+	test.Is(t, "after the refusal the gate is about", second, digest())
 	if n := accept("r3", second); n.has("error") {
 		t.Errorf("the decision about the present object is refused: %v", n)
 	}

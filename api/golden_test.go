@@ -53,8 +53,7 @@ func wantGolden(t *testing.T, file, got string) {
 		test.OK(t, os.WriteFile(file, []byte(got), 0o644))
 		return
 	}
-	want, err := os.ReadFile(file)
-	test.OK(t, err)
+	want := test.Value(os.ReadFile(file))(t)
 	if diff := cmp.Diff(indented(string(want)), indented(got)); diff != "" {
 		t.Errorf("%s mismatch (-want +got):\n%s\nif that is meant: GOWORK=off go test ./api ./api/grpc -run Golden -args -update", file, diff)
 	}

@@ -17,8 +17,7 @@ func TestReadiness_draining(t *testing.T) {
 	url := s.listen(t)
 	get := func(path string, code int, want string) {
 		t.Helper()
-		res, err := http.Get(url + path)
-		test.OK(t, err)
+		res := test.Value(http.Get(url + path))(t)
 		defer res.Body.Close()
 		body, _ := io.ReadAll(res.Body)
 		if res.StatusCode != code || want != "" && string(body) != want+"\n" {

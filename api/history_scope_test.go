@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/shown"
 )
@@ -43,9 +44,7 @@ func TestHistoryScope(t *testing.T) {
 			}
 			openings := s.world.Openings()
 			last := openings[len(openings)-1].Message
-			if got := string(last.Metadata[opt.KeyHistoryScope]); got != tc.kept {
-				t.Errorf("%s is kept with the message, want %s", got, tc.kept)
-			}
+			test.Is(t, "is kept with the message", tc.kept, string(last.Metadata[opt.KeyHistoryScope]))
 		})
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"net/http"
 	"testing"
+
+	"longhaul/internal/test"
 )
 
 func TestServer_keys(t *testing.T) {
@@ -15,14 +17,10 @@ func TestServer_keys(t *testing.T) {
 	if got, want := w.Body.String(), `{"keys":[]}`; w.Code != http.StatusOK || got != want {
 		t.Errorf("%d %q, want %q", w.Code, got, want)
 	}
-	if got, want := w.Header().Get("Cache-Control"), "public, max-age=300"; got != want {
-		t.Errorf("Cache-Control %q, want %q", got, want)
-	}
+	test.Is(t, "Cache-Control", "public, max-age=300", w.Header().Get("Cache-Control"))
 	fail = errors.New("secret cause")
 	if w := s.get(t, "/.well-known/jwks.json"); w.Code != http.StatusServiceUnavailable {
 		t.Errorf("%d %s without keys, want 503", w.Code, w.Body)
 	}
-	if w := newService(t).get(t, "/.well-known/jwks.json"); w.Code != http.StatusNotFound {
-		t.Errorf("%d with deliveries that are not signed, want 404", w.Code)
-	}
+	test.Is(t, "with deliveries that are not signed", http.StatusNotFound, newService(t).get(t, "/.well-known/jwks.json").Code)
 }

@@ -100,9 +100,7 @@ func TestHITL_refused(t *testing.T) {
 				if got := wantCode(t, n, tc.code); !strings.Contains(got, tc.says) {
 					t.Errorf("message is %q, want one that says %q", got, tc.says)
 				}
-				if got := s.world.Letters(); len(got) != 0 {
-					t.Errorf("the engine got %v", got)
-				}
+				test.Is(t, "the engine", 0, len(s.world.Letters()))
 			})
 		}
 	}

@@ -120,15 +120,11 @@ func TestReply_refused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := serviceOf(tc.work)
 			got := wantCode(t, s.say(t, tc.taskID, "r", tc.parts, tc.more), tc.code)
-			if !strings.Contains(got, tc.says) {
-				t.Errorf("message is %q, want one that says %q", got, tc.says)
-			}
+			test.Contains(t, "message", tc.says, got)
 			if tc.work != "outline" && strings.Contains(got, "refine") || strings.Contains(got, "ask,") {
 				t.Errorf("message is %q, which names actions that are not offered", got)
 			}
-			if got := s.world.Letters(); len(got) != 0 {
-				t.Errorf("the engine got %v", got)
-			}
+			test.Is(t, "the engine", 0, len(s.world.Letters()))
 		})
 	}
 }
@@ -305,9 +301,7 @@ func TestReply_notRecorded(t *testing.T) {
 	s.world.Terminate("obj-" + u("m"))
 	n := s.say(t, "obj-"+u("m"), "r", `{"data":{"action":"accept"}}`, "")
 	wantCode(t, n, "-32603")
-	if !strings.Contains(fmt.Sprint(n), "UNAVAILABLE") {
-		t.Errorf("a reply whose verdict may come: %v", n)
-	}
+	test.Contains(t, "a reply whose verdict may come", "UNAVAILABLE", fmt.Sprint(n))
 }
 
 // A reply is refused to a workflow that ends while the call waits for the verdict.
@@ -356,7 +350,5 @@ func TestSendMessage_noteBeforeThePlan(t *testing.T) {
 	s.world.Down(opt.ErrEnded)
 	n := s.say(t, taskID, "early", `{"text":"please hurry"}`, "")
 	wantCode(t, n, "-32603")
-	if !strings.Contains(fmt.Sprint(n), "UNAVAILABLE") {
-		t.Errorf("a note to a task that has not begun: %v", n)
-	}
+	test.Contains(t, "a note to a task that has not begun", "UNAVAILABLE", fmt.Sprint(n))
 }

@@ -180,9 +180,7 @@ func TestSend_idempotencyKeyOfAnOldRow(t *testing.T) {
 	o := opt.Objective{ID: at, ContextID: at, Tenant: "acme", Principal: "ann", Name: "Old", Status: opt.ObjectiveSubmitted, Root: opt.TaskSubmitted,
 		CreatedAt: a2a.At(s.world.Now()), UpdatedAt: a2a.At(s.world.Now()), Attempt: 1, Revision: 1, MessageID: "m-1", Digest: m.Digest()}
 	test.OK(t, s.journal.Journal.Record(t.Context(), opt.Batch{ObjectiveID: at, Source: at, Events: []opt.Event{(opt.Opening{Objective: o, Message: &m}).Event()}}))
-	if got := send("m-1").at("result", "task", "id").String(); got != at {
-		t.Errorf("the task is %q", got)
-	}
+	test.Is(t, "the task is", at, send("m-1").at("result", "task", "id").String())
 	wantCode(t, send("m-2"), "-32602") // the row cannot show that it is the same
 }
 
@@ -194,9 +192,7 @@ func TestSend_survivesALostRecord(t *testing.T) {
 	wantCode(t, s.call(t, "SendMessage", `{"message":`+messageJSON("m-1", "quiet", "")+`}`), "-32603")
 	wantCode(t, s.call(t, "GetTask", `{"id":"`+opt.DerivedObjectiveID("acme", "ann", "m-1")+`"}`), "-32001")
 	s.journal.record = nil
-	if got := s.send(t, "m-1", "quiet").at("id").String(); got != opt.DerivedObjectiveID("acme", "ann", "m-1") {
-		t.Errorf("task is %q", got)
-	}
+	test.Is(t, "task is", opt.DerivedObjectiveID("acme", "ann", "m-1"), s.send(t, "m-1", "quiet").at("id").String())
 	n := s.call(t, "SendMessage", `{"message":`+messageJSON("m-1", "something else", "")+`}`)
 	wantCode(t, n, "-32602")
 	test.Is(t, "objectives were started", 1, len(s.world.Openings()))
@@ -208,9 +204,7 @@ func TestSend_engineRefusesOtherContent(t *testing.T) {
 	s := newService(t)
 	id := opt.DerivedObjectiveID("acme", "ann", "m-1")
 	quiet := a2a.Message{MessageID: "other", Parts: []a2a.Part{a2a.TextPart("quiet")}}
-	if _, err := s.world.Start(t.Context(), opt.Opening{Message: &quiet, Objective: opt.Objective{ID: id, Tenant: "acme", Digest: "other"}}); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, test.Err(s.world.Start(t.Context(), opt.Opening{Message: &quiet, Objective: opt.Objective{ID: id, Tenant: "acme", Digest: "other"}})))
 	n := s.call(t, "SendMessage", `{"message":`+messageJSON("m-1", "quiet", "")+`}`)
 	if wantCode(t, n, "-32602"); field(n) != "message.messageId" || s.events(id) != 0 {
 		t.Errorf("answer %v, %d events recorded", n, s.events(id))
@@ -293,9 +287,7 @@ func TestSend_objectiveInMetadata(t *testing.T) {
 	}
 
 	known := with("m-2", `{"id":"`+id+`"}`, "")
-	if got := known.at("result", "task", "contextId").String(); got != id {
-		t.Errorf("context is %q, want that of the objective", got)
-	}
+	test.Is(t, "context is", id, known.at("result", "task", "contextId").String())
 	wantCode(t, with("m-3", `{"id":"`+id+`"}`, `,"contextId":"other"`), "-32602")
 }
 
@@ -444,9 +436,7 @@ func TestSend_reads(t *testing.T) {
 		s.until(t, func() bool { _, runs := s.running(opt.TaskID(plan, i)); return runs })
 		s.finish(opt.TaskID(plan, i))
 	}
-	if state := (<-done).at("result", "task", "status", "state").String(); state != "TASK_STATE_COMPLETED" {
-		t.Errorf("it is %s", state)
-	}
+	test.Is(t, "it is", "TASK_STATE_COMPLETED", (<-done).at("result", "task", "status", "state").String())
 	if n := s.journal.calls.Load() - before; n != 5 { // one records the opening, and one reads the objective for the extension
 		t.Errorf("it has called the journal %d times, want 5", n)
 	}

@@ -40,9 +40,7 @@ func (s *fixture) open(t *testing.T, change ...func(*opt.Objective)) {
 	for _, f := range change {
 		f(&o)
 	}
-	if _, err := s.world.Start(t.Context(), opt.Opening{Objective: o, Idle: true}); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, test.Err(s.world.Start(t.Context(), opt.Opening{Objective: o, Idle: true})))
 }
 
 // must calls a method that has to succeed, and returns the result.

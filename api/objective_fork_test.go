@@ -62,8 +62,7 @@ func (s *fixture) complete(t *testing.T, id string) (ran string) {
 
 func (s *fixture) recorded(t *testing.T, id string) string {
 	t.Helper()
-	doc, err := json.Marshal(s.world.Events(id))
-	test.OK(t, err)
+	doc := test.Value(json.Marshal(s.world.Events(id)))(t)
 	return string(doc)
 }
 
@@ -95,9 +94,7 @@ func TestFork_atEveryEvent(t *testing.T) {
 		t.Error("finished tasks have run again")
 	}
 	n := s.must(t, "objectives/get", `{"id":"`+last+`"}`).at("objective")
-	if of := n.at("metadata", "longhaul/v1/forkOf", "objectiveId").String(); of != id {
-		t.Errorf("it is a fork of %s", of)
-	}
+	test.Is(t, "it is a fork of", id, n.at("metadata", "longhaul/v1/forkOf", "objectiveId").String())
 	shown := n.at("plans", "0", "tasks", "0", "metadata", "longhaul/v1/takenOver", "taskId").String()
 	made := s.must(t, "GetTask", `{"id":"`+opt.TaskID(opt.PlanID(last, 1), 0)+`"}`).at("artifacts", "0", "parts", "0", "text").String()
 	if shown != opt.TaskID(opt.PlanID(id, 1), 0) || made != "made by "+shown {
@@ -147,9 +144,7 @@ func TestFork_repeats(t *testing.T) {
 		t.Error("the task does not run again")
 	}
 	for at, params := range map[string]string{"at": `"at":1000`, "tasks[0].id": `"repeat":true,"tasks":[{"id":"task-x"}]`} {
-		if got := field(s.call(t, "objectives/fork", `{"id":"`+objectiveID+`",`+params+`}`)); got != at {
-			t.Errorf("%s: the error is about %q", params, got)
-		}
+		test.Is(t, params+": the error is about", at, field(s.call(t, "objectives/fork", `{"id":"`+objectiveID+`",`+params+`}`)))
 	}
 }
 
@@ -280,9 +275,7 @@ func TestFork_keepsDecision(t *testing.T) {
 	then := s.records(t, id)
 	last := then[len(then)-1]
 	fork := s.fork(t, fmt.Sprintf(`{"id":%q}`, id))
-	if ran := s.complete(t, fork); ran != "Publish" {
-		t.Errorf("%q has run", ran)
-	}
+	test.Is(t, "has run", "Publish", s.complete(t, fork))
 	again := s.fork(t, fmt.Sprintf(`{"id":%q}`, fork), "Authorization", "Bearer acme/dora")
 	s.complete(t, again)
 	for _, of := range []string{fork, again} {

@@ -97,9 +97,7 @@ func TestObjectiveUpdate_retriesOnce(t *testing.T) {
 			t.Errorf("the answer is %v", n)
 		}
 	}
-	if o := s.world.Objective(objectiveID); o.Attempt != 2 {
-		t.Errorf("it is attempt %d", o.Attempt)
-	}
+	test.Is(t, "it is attempt", 2, s.world.Objective(objectiveID).Attempt)
 }
 
 // An objective is protected from the purge before the engine is asked to retry
@@ -134,9 +132,7 @@ func TestObjective_blockedBy(t *testing.T) {
 		t.Errorf("metadata is %v", m)
 	}
 	s.update(t, taskID, "auth-required") // by hand, without a gate
-	if got, want := s.objective(t).at("metadata", "longhaul/v1/blockedBy").String(), `{"planId":"`+planID+`","taskId":"`+taskID+`"}`; got != want {
-		t.Errorf("blocked by %s, want %s", got, want)
-	}
+	test.Is(t, "blocked by", `{"planId":"`+planID+`","taskId":"`+taskID+`"}`, s.objective(t).at("metadata", "longhaul/v1/blockedBy").String())
 }
 
 // The answer shows planning, even if planning has already ended. An objective without plans

@@ -29,8 +29,7 @@ func (s *fixture) described(t *testing.T) *openapi3.T {
 	if w.Code != http.StatusOK || w.Header().Get("Cache-Control") != "public, max-age=300" {
 		t.Fatalf("status %d, %v", w.Code, w.Header())
 	}
-	doc, err := openapi3.NewLoader().LoadFromData(w.Body.Bytes())
-	test.OK(t, err)
+	doc := test.Value(openapi3.NewLoader().LoadFromData(w.Body.Bytes()))(t)
 	if err := doc.Validate(t.Context()); err != nil || !doc.IsOpenAPI31OrLater() {
 		t.Fatalf("version %s: %v", doc.OpenAPI, err)
 	}
@@ -96,14 +95,11 @@ func TestOpenAPI_answers(t *testing.T) {
 	}
 	bodies["POST /v1/absences"] = `{"deputy":"bob","until":"` + a2a.At(s.world.Now().Add(time.Hour)).String() + `"}`
 	away := opt.Absence{ID: "abs-1", Principal: "ann", Deputy: "bob", MadeBy: "ann", From: a2a.At(s.world.Now()), Until: a2a.At(s.world.Now().Add(time.Hour))}
-	if _, err := s.journal.Absences.AddAbsence(t.Context(), "acme", away); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, test.Err(s.journal.Absences.AddAbsence(t.Context(), "acme", away)))
 	stands := standing.Decision{
 		ID: "sd-1", Action: opt.Accept, MadeAt: gateOf("m"), Most: 1, Need: 2, CreatedAt: a2a.At(s.world.Now()), ExpiresAt: a2a.At(s.world.Now().Add(time.Hour)), By: []opt.Vote{{Action: opt.Accept, DecidedBy: "bob"}},
 	}
-	_, err := s.journal.Standing.AddStanding(t.Context(), "acme", stands)
-	test.OK(t, err)
+	test.OK(t, test.Err(s.journal.Standing.AddStanding(t.Context(), "acme", stands)))
 	queries := map[string]string{"/a2a/rest/tasks": "?pageSize=1&includeArtifacts=true&historyLength=2", "/v1/objectives/{id}/compare": "?with=obj-" + u("m")}
 	for path, item := range doc.Paths.Map() {
 		for verb, operation := range item.Operations() {

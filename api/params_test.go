@@ -130,9 +130,7 @@ func TestBadParams(t *testing.T) {
 			n := s.call(t, tc.method, tc.params)
 			message := wantCode(t, n, "-32602")
 			test.Is(t, "field", tc.field, field(n))
-			if !strings.Contains(message, tc.field) {
-				t.Errorf("message %q does not name %s", message, tc.field)
-			}
+			test.Contains(t, "the message", tc.field, message)
 			s.untouched(t)
 		})
 	}

@@ -16,9 +16,7 @@ func TestTaskUpdate_revision(t *testing.T) {
 	before, commands := s.revision(), len(s.world.Commands())
 	for i, status := range []string{"working", "TASK_STATE_INPUT_REQUIRED", "working"} {
 		n := s.must(t, "tasks/updateStatus", fmt.Sprintf(`{"id":%q,"status":%q,"longhaul/v1/revision":%d}`, taskID, status, before+int64(i)))
-		if got, want := n.at("objective", "metadata", "longhaul/v1/revision").String(), fmt.Sprint(before+int64(i)+1); got != want {
-			t.Errorf("after move %d the revision is %s, want %s", i, got, want)
-		}
+		test.Is(t, fmt.Sprintf("after move %d the revision is", i), fmt.Sprint(before+int64(i)+1), n.at("objective", "metadata", "longhaul/v1/revision").String())
 		if n.at("task", "id").String() != taskID || n.at("plan", "id").String() != planID || n.at("objective", "id").String() != objectiveID || n.at("objective").has("plans") {
 			t.Errorf("the answer is %v", n)
 		}
@@ -52,9 +50,7 @@ func TestLinkTask_follows(t *testing.T) {
 	}
 	s.update(t, objectiveID, "working")
 	s.finish(opt.TaskID(opt.PlanID(ours, 1), 0))
-	if task := s.world.Objective(objectiveID).Plan(planID).Task(taskID); task.State != opt.TaskCompleted {
-		t.Errorf("the task that follows one that was completed is %s", task.State)
-	}
+	test.Is(t, "the task that follows one that was completed is", opt.TaskCompleted, s.world.Objective(objectiveID).Plan(planID).Task(taskID).State)
 }
 
 // Links that form a cycle are refused, since they would always wait for each other.

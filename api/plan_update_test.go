@@ -119,9 +119,7 @@ func TestPlanUpdate_twoEditors(t *testing.T) {
 		for i := range 3 {
 			got += in.at("tasks", fmt.Sprint(i), "dependencies").String()
 		}
-		if got != ids.Replace(want) {
-			t.Errorf("they wait for %s, want %s", got, ids.Replace(want))
-		}
+		test.Is(t, "they wait for", ids.Replace(want), got)
 	}
 	o := s.objective(t)
 	is(o.at("plans", "0"), `[][]["FIRST"]`)

@@ -39,8 +39,7 @@ func (s *fixture) pushed(t *testing.T, taskID string) (list []string) {
 // due returns the states of a task that are to be delivered.
 func (s *fixture) due(t *testing.T, taskID string) (list []string) {
 	t.Helper()
-	all, err := s.world.Journal().Pushes.Deliveries(t.Context(), "acme", taskID)
-	test.OK(t, err)
+	all := test.Value(s.world.Journal().Pushes.Deliveries(t.Context(), "acme", taskID))(t)
 	for _, d := range all {
 		list = append(list, string(d.State))
 	}

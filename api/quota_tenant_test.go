@@ -184,8 +184,7 @@ func TestQuotas_storedBytes(t *testing.T) {
 
 // The observer counts refused requests, by the name of the quota.
 func TestQuotas_observer(t *testing.T) {
-	limits, err := access.Quotas{}.With("open-objectives=1")
-	test.OK(t, err)
+	limits := test.Value(access.Quotas{}.With("open-objectives=1"))(t)
 	o := &observed{}
 	s := newService(t, func(c *config) { c.Quotas, c.Observer = limits, o })
 	for i := range 3 {

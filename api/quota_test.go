@@ -61,15 +61,11 @@ func TestQuota_refusal(t *testing.T) {
 			t.Errorf("%s: status %d, Retry-After %q", name, w.Code, w.Header().Get("Retry-After"))
 		}
 		for _, want := range []string{`"RATE_LIMIT_EXCEEDED"`, `"retryDelay":"1.5s"`} {
-			if !strings.Contains(body, want) {
-				t.Errorf("%s: no %s in %s", name, want, body)
-			}
+			test.Contains(t, fmt.Sprintf("%s: no %s in", name, want), want, body)
 		}
 	}
 	s.untouched(t)
-	if w := s.post(t, fmt.Sprintf(call, "SendMessage"), "Authorization", "Bearer anonymous"); w.Code != http.StatusOK {
-		t.Errorf("an anonymous caller: status %d", w.Code)
-	}
+	test.Is(t, "an anonymous caller: status", http.StatusOK, s.post(t, fmt.Sprintf(call, "SendMessage"), "Authorization", "Bearer anonymous").Code)
 }
 
 // A stream that is refused delivers nothing. Every permit is released, also after a
@@ -112,9 +108,7 @@ func TestQuota_openStream(t *testing.T) {
 func (s *fixture) subscribed(t *testing.T, taskID string) (end func()) {
 	t.Helper()
 	srv, res := s.connected(t.Context(), t, taskID)
-	if _, err := res.Body.Read(make([]byte, 1)); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, test.Err(res.Body.Read(make([]byte, 1))))
 	return func() {
 		_ = res.Body.Close()
 		srv.Close() // waits for the handler

@@ -134,8 +134,7 @@ func exchange(t *testing.T, verb, url string) *http.Response {
 func TestHealth_http10(t *testing.T) {
 	s := newService(t, func(c *config) { c.Hosts = []string{"localhost"} })
 	rest := dial(t, s.HTTP(), "GET /healthz HTTP/1.0\r\n\r\n")
-	answer, err := http.ReadResponse(rest, nil)
-	test.OK(t, err)
+	answer := test.Value(http.ReadResponse(rest, nil))(t)
 	_ = answer.Body.Close()
 	test.Is(t, "status", http.StatusOK, answer.StatusCode)
 }

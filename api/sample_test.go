@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"longhaul/internal/test"
 )
 
 const seams = "/v1/host/sample/a2a/tasks"
@@ -34,9 +36,7 @@ func TestSeams_pausedAtApproval(t *testing.T) {
 	if record.at("state").String() != "input-required" || record.at("interruptKind").String() != "approval" || record.at("runId").String() != id {
 		t.Errorf("record is %v", record)
 	}
-	if same := parse(t, s.get(t, "/v1/a2a/tasks/"+id).Body.Bytes()); same.String() != record.String() {
-		t.Errorf("records differ: %v and %v", record, same)
-	}
+	test.Is(t, "the record of the page", record.String(), parse(t, s.get(t, "/v1/a2a/tasks/"+id).Body.Bytes()).String())
 	if n := s.say(t, id, "r", `{"data":{"action":"accept"}}`, ""); n.at("result", "task", "status", "state").String() != "TASK_STATE_COMPLETED" {
 		t.Errorf("after the approval: %v", n)
 	}
@@ -45,9 +45,7 @@ func TestSeams_pausedAtApproval(t *testing.T) {
 			t.Errorf("%s: %d %s", body, w.Code, w.Body)
 		}
 	}
-	if w := s.get(t, seams+"/unknown"); w.Code != 404 {
-		t.Errorf("unknown: %d", w.Code)
-	}
+	test.Is(t, "unknown", 404, s.get(t, seams+"/unknown").Code)
 }
 
 // The URL of a sample is checked before the task is looked up, by the rules of

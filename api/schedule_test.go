@@ -31,8 +31,7 @@ func (s *fixture) schedule(t *testing.T, status int, verb, path, body string, he
 // nightly returns the only schedule of a fixture.
 func (s *fixture) nightly(t *testing.T) timetable.ScheduleState {
 	t.Helper()
-	state, err := s.times.Schedule(t.Context(), "acme", "nightly")
-	test.OK(t, err)
+	state := test.Value(s.times.Schedule(t.Context(), "acme", "nightly"))(t)
 	return state
 }
 
@@ -45,9 +44,7 @@ func TestSchedules_limit(t *testing.T) {
 		test.OK(t, s.times.AddSchedule(t.Context(), timetable.ScheduleState{Schedule: x}))
 	}
 	created := s.schedule(t, 200, http.MethodPost, "", nightlyJSON)
-	if again := s.schedule(t, 200, http.MethodPost, "", nightlyJSON); again.String() != created.String() {
-		t.Errorf("a repeat: %v", again)
-	}
+	test.Is(t, "a repeat", created.String(), s.schedule(t, 200, http.MethodPost, "", nightlyJSON).String())
 	for body, want := range map[string]string{
 		strings.Replace(nightlyJSON, "nightly", "daily", 1): "schedule_limit_exceeded",
 		strings.Replace(nightlyJSON, "write", "read", 1):    "schedule_exists",
@@ -177,8 +174,7 @@ func TestTriggerSchedule(t *testing.T) {
 		asked = b.Overlap
 		return started(state, at)
 	}
-	id, err := s.service.Runs.BeginScheduled(t.Context(), timetable.ScheduledRun{Schedule: s.nightly(t).Schedule, At: at})
-	test.OK(t, err)
+	id := test.Value(s.service.Runs.BeginScheduled(t.Context(), timetable.ScheduledRun{Schedule: s.nightly(t).Schedule, At: at}))(t)
 	n := s.schedule(t, 200, http.MethodPost, "/nightly/trigger", `{"overlap":"allow-all"}`)
 	if n.String() != fmt.Sprintf(`{"pending":false,"run":{"at":"2026-03-01T09:30:00.000Z","objectiveId":%q,"status":"completed"},"skipped":false}`, id) || asked != timetable.OverlapAllow {
 		t.Errorf("started with %q: %v", asked, n)
@@ -209,8 +205,7 @@ func TestBackfillSchedule(t *testing.T) {
 		return state
 	}
 	x := s.nightly(t).Schedule
-	done, err := s.service.Runs.BeginScheduled(t.Context(), timetable.ScheduledRun{Schedule: x, At: "2026-03-01T09:28:00Z"})
-	test.OK(t, err)
+	done := test.Value(s.service.Runs.BeginScheduled(t.Context(), timetable.ScheduledRun{Schedule: x, At: "2026-03-01T09:28:00Z"}))(t)
 	n := s.schedule(t, 200, http.MethodPost, "/nightly/backfill", `{"from":"2026-03-01T09:28:00Z","until":"2026-03-01T09:29:00Z"}`)
 	want := fmt.Sprintf(`{"runs":[{"at":"2026-03-01T09:28:00.000Z","objectiveId":%q,"status":"completed"},{"at":"2026-03-01T09:29:00.000Z","objectiveId":%q}]}`, done, x.ObjectiveID("2026-03-01T09:29:00Z"))
 	if n.String() != want || len(asked) != 1 || asked[0].Overlap != timetable.OverlapQueue {
@@ -229,9 +224,7 @@ func TestBackfillSchedule(t *testing.T) {
 			t.Errorf("%s: a mistake in %q, want %q: %v", body, got, field, n)
 		}
 	}
-	if len(asked) != 1 {
-		t.Errorf("asked for %+v", asked)
-	}
+	test.Is(t, "asked for", 1, len(asked))
 }
 
 // A schedule starts an objective as a message of its principal does: once for a time,
@@ -279,8 +272,7 @@ func TestBeginScheduled_starters(t *testing.T) {
 	for at, want := range map[string][]string{
 		"2026-03-01T09:30:00Z": {"bob", "carol"}, "2026-03-01T09:31:00Z": {"bob"}, "2026-03-01T02:00:00Z": {"carol"}, "2026-03-02T02:00:00Z": nil,
 	} {
-		_, err := s.service.Runs.BeginScheduled(t.Context(), timetable.ScheduledRun{Schedule: s.nightly(t).Schedule, At: at})
-		test.OK(t, err)
+		test.OK(t, test.Err(s.service.Runs.BeginScheduled(t.Context(), timetable.ScheduledRun{Schedule: s.nightly(t).Schedule, At: at})))
 		calls := s.world.Calls()
 		test.Equal(t, at, want, calls[len(calls)-1].Opening.Objective.Shapers)
 	}
@@ -292,8 +284,7 @@ func TestBeginScheduled_startersOfIdle(t *testing.T) {
 	id := s.must(t, "objectives/create", `{"name":"Idle"}`).at("objective", "id").String()
 	s.schedule(t, 200, http.MethodPost, "", strings.Replace(nightlyJSON, "{", `{"contextId":"`+id+`",`, 1))
 	s.schedule(t, 200, http.MethodPost, "/nightly/trigger", "", "Authorization", "Bearer acme/bob")
-	begun, err := s.service.Runs.BeginScheduled(t.Context(), timetable.ScheduledRun{Schedule: s.nightly(t).Schedule, At: "2026-03-01T09:30:00Z"})
-	test.OK(t, err)
+	begun := test.Value(s.service.Runs.BeginScheduled(t.Context(), timetable.ScheduledRun{Schedule: s.nightly(t).Schedule, At: "2026-03-01T09:30:00Z"}))(t)
 	test.Is(t, "the objective that was begun", id, begun)
 	test.Equal(t, "shapers", []string{"bob"}, s.world.Letters()[0].Shapers)
 }
@@ -328,8 +319,7 @@ func TestCancelScheduled(t *testing.T) {
 	if err := s.service.Runs.CancelScheduled(t.Context(), run); err != nil {
 		t.Errorf("an objective that was not started: %v", err)
 	}
-	id, err := s.service.Runs.BeginScheduled(t.Context(), run)
-	test.OK(t, err)
+	id := test.Value(s.service.Runs.BeginScheduled(t.Context(), run))(t)
 	for range 2 {
 		if err := s.service.Runs.CancelScheduled(t.Context(), run); err != nil {
 			t.Error(err)

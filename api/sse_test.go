@@ -37,8 +37,7 @@ func (s *fixture) listen(t *testing.T) string {
 // listen runs a server until the test ends, and returns its URL.
 func listen(t *testing.T, h *http.Server) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	test.OK(t, err)
+	listener := test.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	done := make(chan error, 1)
 	go func() { done <- h.Serve(listener) }()
 	t.Cleanup(func() {

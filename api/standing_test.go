@@ -92,9 +92,7 @@ func TestStanding_rpc(t *testing.T) {
 		}
 		for _, other := range strings.Fields(tc.others) {
 			got := again(method, strings.Replace(tc.params, tc.part, other, 1)).at("error", "message").String()
-			if !strings.Contains(got, "requestId: was used before for another change") {
-				t.Errorf("%s with %s: %s", method, other, got)
-			}
+			test.Contains(t, fmt.Sprintf("%s with %s", method, other), "requestId: was used before for another change", got)
 		}
 	}
 	test.Is(t, "an unknown one has the code", "-32000", s.call(t, "standing/get", `{"id":"sd-none"}`).at("error", "code").String())

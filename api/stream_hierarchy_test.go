@@ -267,9 +267,7 @@ func TestStream_paused(t *testing.T) {
 	plan := opt.PlanID(id, 1)
 	s.update(t, id, "blocked")
 	running := open(t, url, "1.0", "SubscribeToTask", `{"id":"`+id+`"}`, "A2A-Extensions", a2a.ExtensionOPT)
-	if got, want := stands(running.event().data.at("result", "task")), "TASK_STATE_WORKING true "+pausedText; got != want {
-		t.Errorf("the stream begins with %q, want %q", got, want)
-	}
+	test.Is(t, "the stream begins with", "TASK_STATE_WORKING true "+pausedText, stands(running.event().data.at("result", "task")))
 	s.must(t, "plans/update", `{"id":"`+plan+`","name":"New"}`)
 	s.update(t, id, "working")
 	s.must(t, "plans/update", `{"id":"`+plan+`","name":"Newer"}`)

@@ -87,8 +87,7 @@ func TestSubscribe_setBackForAllReaders(t *testing.T) {
 	o := *s.world.Objective(id)
 	back := opt.Event{N: 1, Kind: opt.SourceRewound, At: o.UpdatedAt, Epoch: 2, Objective: &o, Head: o.Head(), Text: o.Text()}
 	test.OK(t, s.journal.Record(t.Context(), opt.Batch{ObjectiveID: id, Source: id + "@2", Events: []opt.Event{back}}))
-	events, err := s.journal.Events(t.Context(), id, 0, 0)
-	test.OK(t, err)
+	events := test.Value(s.journal.Events(t.Context(), id, 0, 0))(t)
 	last := events[len(events)-1].Seq
 	resumed := open(t, url, "1.0", "SubscribeToTask", fmt.Sprintf(`{"id":%q,"metadata":{"longhaul/v1/after":%d}}`, id, last))
 

@@ -230,9 +230,7 @@ func TestStream_clientGoes(t *testing.T) {
 	r.event()
 	r.close()
 	s.until(t, func() bool { return s.journal.watches.Load() == 0 })
-	if calls := s.world.Calls(); len(calls) != 1 {
-		t.Errorf("the engine was called: %v", calls)
-	}
+	test.Is(t, "the engine was called", 1, len(s.world.Calls()))
 }
 
 // A client that stops reading is dropped, while others get everything.
@@ -248,8 +246,7 @@ func TestStream_slowReader(t *testing.T) {
 	url := listen(t, h)
 	s.send(t, "m", "slow")
 	id, task := "obj-"+u("m"), "task-"+u("m")+"-1-0"
-	conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
-	test.OK(t, err)
+	conn := test.Value(net.Dial("tcp", strings.TrimPrefix(url, "http://")))(t)
 	defer conn.Close()
 	test.OK(t, conn.(*net.TCPConn).SetReadBuffer(4096))
 	body := `{"jsonrpc":"2.0","id":1,"method":"SubscribeToTask","params":{"id":"` + id + `"}}`
@@ -306,8 +303,7 @@ func TestStream_outlivesTimeouts(t *testing.T) {
 // A request whose body does not arrive is refused.
 func TestSlowRequest(t *testing.T) {
 	s := newService(t, func(c *config) { c.ReadTimeout = 20 * time.Millisecond })
-	conn, err := net.Dial("tcp", strings.TrimPrefix(s.listen(t), "http://"))
-	test.OK(t, err)
+	conn := test.Value(net.Dial("tcp", strings.TrimPrefix(s.listen(t), "http://")))(t)
 	defer conn.Close()
 	fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
 	answer, _ := io.ReadAll(conn)

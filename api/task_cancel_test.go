@@ -22,9 +22,7 @@ func TestCancel_key(t *testing.T) {
 		s.must(t, "CancelTask", `{"id":"`+task+`","metadata":{"longhaul/v1/requestId":"k"}}`)
 		s.must(t, "CancelTask", `{"id":"`+task+`"}`, "Idempotency-Key", "k")
 	}
-	if got := s.world.Commands(); len(got) != 1 {
-		t.Errorf("%d commands were sent for one key", len(got))
-	}
+	test.Is(t, "commands were sent for one key", 1, len(s.world.Commands()))
 }
 
 // A task that does not stop in time is returned in its current state, marked as
@@ -64,8 +62,7 @@ func TestCancel_principal(t *testing.T) {
 	id := "obj-" + u("m")
 	s.must(t, "CancelTask", `{"id":"`+id+`"}`)
 	s.unchanged(t, func() { wantCode(t, s.call(t, "CancelTask", `{"id":"`+id+`"}`), "-32002") })
-	events, err := s.world.Journal().Events(t.Context(), id, 0, 0)
-	test.OK(t, err)
+	events := test.Value(s.world.Journal().Events(t.Context(), id, 0, 0))(t)
 	named := func(r shown.Recorded) bool {
 		return r.Event.Kind == opt.ObjectiveStopping && r.Event.Principal == "ann"
 	}

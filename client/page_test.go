@@ -119,8 +119,7 @@ func TestClient_Decisions(t *testing.T) {
 		`"decidedBy":"ann","decidedAt":"1970-01-01T00:00:01.000Z","previous":"","hash":"sha256:1","later":"x"}`
 	a := newAgent(t, later, page(`{"objectiveId":"obj-x","decisions":[`+decision+`],"head":{"objectiveId":"obj-x","count":7,`+
 		`"chains":[{"planId":"plan-x-1","attempt":1,"n":7,"hash":"sha256:7"}],"signature":"s"},"nextPageToken":"p2","pageSize":1,"totalSize":7}`))
-	got, err := a.client().Decisions(t.Context(), "obj-x", client.DecisionOptions{PageSize: 1, PageToken: "p 1"})
-	test.OK(t, err)
+	got := test.Value(a.client().Decisions(t.Context(), "obj-x", client.DecisionOptions{PageSize: 1, PageToken: "p 1"}))(t)
 	if want := "GET /v1/objectives/obj-x/decisions?pageSize=1&pageToken=p+1"; a.seen()[1] != want {
 		t.Errorf("requested %s, want %s", a.seen(), want)
 	}

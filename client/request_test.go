@@ -28,12 +28,8 @@ func TestClient_headers(t *testing.T) {
 	cfg := config(a.URL + "/")
 	cfg.Token = "secret\n"
 	c := client.New(cfg)
-	if _, err := c.Get(t.Context(), "t1", -1); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.Card(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, test.Err(c.Get(t.Context(), "t1", -1)))
+	test.OK(t, test.Err(c.Card(t.Context())))
 	for i, call := range a.calls {
 		want := map[string]string{"A2A-Version": "1.0", "Authorization": "Bearer secret"}
 		if i == 0 {
@@ -67,9 +63,7 @@ func TestClient_tasks(t *testing.T) {
 	if err != nil || len(page.Items) != 2 || page.Items[1].Status.State != a2a.Failed || page.NextPageToken != "p2" || page.TotalSize != 7 {
 		t.Errorf("List: %+v, %v", page, err)
 	}
-	if page, err = c.List(t.Context(), client.ListOptions{}); err != nil || len(page.Items) != 0 {
-		t.Errorf("List of nothing: %+v, %v", page, err)
-	}
+	test.Is(t, "List of nothing", 0, len(test.Value(c.List(t.Context(), client.ListOptions{}))(t).Items))
 	want := []string{
 		`GetTask {"id":"t1","historyLength":0}`,
 		`CancelTask {"id":"t1","metadata":{"urn:longhaul:cancel:v1":{"reason":"Superseded."}}}`,
@@ -159,9 +153,7 @@ func TestClient_findsInterface(t *testing.T) {
 	test.Equal(t, "requests", []string{"GetTask", "GET " + client.CardPath, "POST /a2a", "POST /a2a", "POST /a2a", "GET " + client.CardPath}, methods)
 	a = newAgent(t, notFound, card)
 	host = newAgent(t).URL
-	if _, err := a.client().Get(t.Context(), "t1", 0); err == nil || !strings.Contains(err.Error(), "is not A2A") {
-		t.Errorf("the interface is elsewhere: %v", err)
-	}
+	test.Fails(t, "the interface is elsewhere", "is not A2A", test.Err(a.client().Get(t.Context(), "t1", 0)))
 }
 
 // Calls that read are repeated until they succeed; calls that create are not.
@@ -242,9 +234,7 @@ func TestClient_restart(t *testing.T) {
 	second := &agent{t: t, answers: []http.HandlerFunc{result(`{"task":` + task("WORKING") + `}`), result(task("COMPLETED"))}}
 	cfg := config("http://" + address)
 	cfg.Retrying = func(err error, _ time.Duration) {
-		if !errors.Is(err, syscall.ECONNREFUSED) {
-			t.Errorf("unexpected trouble: %v", err)
-		}
+		test.Error(t, "unexpected trouble", syscall.ECONNREFUSED, err)
 		if second.Server == nil {
 			second.Server = restart(t, address, second.answer)
 		}

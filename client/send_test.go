@@ -44,9 +44,7 @@ func TestClient_Send_request(t *testing.T) {
 func TestClient_Send_messageID(t *testing.T) {
 	a := newAgent(t, text(503, "text/plain", ""), result(`{"task":`+task("WORKING")+`}`), result(`{"task":`+task("WORKING")+`}`))
 	for range 2 {
-		if _, err := a.client().Send(t.Context(), a2a.Message{Parts: []a2a.Part{a2a.TextPart("x")}}, again); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, test.Err(a.client().Send(t.Context(), a2a.Message{Parts: []a2a.Part{a2a.TextPart("x")}}, again)))
 	}
 	seen := a.seen()
 	if seen[0] != seen[1] || seen[1] == seen[2] || !strings.Contains(seen[0], `"messageId":"msg-`) {

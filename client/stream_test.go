@@ -3,6 +3,7 @@ package client_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"net/http"
 	"strings"
@@ -264,9 +265,7 @@ func TestClient_Subscribe_restart(t *testing.T) {
 		}
 	}
 	second.yields(client.New(cfg).Subscribe(t.Context(), "t1", ""), "1 task working", "2 + a", "3 + b", "4 completed")
-	if got := second.calls[0].header.Get("A2A-Extensions"); got != a2a.ExtensionOPT+", "+a2a.ExtensionStream {
-		t.Errorf("the stream names the extensions %q", got)
-	}
+	test.Is(t, "the stream names the extensions", a2a.ExtensionOPT+", "+a2a.ExtensionStream, second.calls[0].header.Get("A2A-Extensions"))
 	if diff := cmp.Diff([]string{subscribed + " after 2"}, second.seen()); diff != "" || refused != 1 {
 		t.Errorf("refused %d times, calls mismatch (-want +got):\n%s", refused, diff)
 	}
@@ -278,9 +277,7 @@ func TestClient_Subscribe_givesUp(t *testing.T) {
 	cfg := config("http://127.0.0.1:9")
 	cfg.HTTP, cfg.Patience = &http.Client{Transport: &refusing{left: 1 << 20}}, time.Nanosecond
 	for e, err := range client.New(cfg).Subscribe(t.Context(), "t1", "") {
-		if !errors.Is(err, syscall.ECONNREFUSED) {
-			t.Errorf("%+v, %v", e, err)
-		}
+		test.Error(t, fmt.Sprintf("%+v,", e), syscall.ECONNREFUSED, err)
 	}
 }
 

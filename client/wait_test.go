@@ -87,9 +87,7 @@ func TestClient_Wait_afterAnAnswer(t *testing.T) {
 				return
 			}
 			a.answers = []http.HandlerFunc{events(event("1", `{"task":`+open+`}`)), result(open)}
-			if got, err := c.Wait(t.Context(), "obj-istkxireyiphs2uer5o4tzwx3m"); err != nil || got.String() != verdict.want {
-				t.Errorf("after the verdict: %v, %v", got, err)
-			}
+			test.Is(t, "after the verdict", verdict.want, test.Value(c.Wait(t.Context(), "obj-istkxireyiphs2uer5o4tzwx3m"))(t).String())
 		})
 	}
 }
@@ -100,9 +98,7 @@ func TestClient_Wait_afterAnAnswerCanceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	a := newAgent(t, result(`{"task":`+stored+`}`), events(event("1", `{"task":`+open+`}`)), result(open), text(http.StatusOK, "application/json", `{"decisions":[]}`))
 	c := client.New(client.Config{URL: a.URL, Backoff: func(int) time.Duration { cancel(); return time.Hour }})
-	if _, err := c.Answer(ctx, "", client.Reply{GateID: "task-istkxireyiphs2uer5o4tzwx3m-1-0:1", Action: opt.Accept}); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, test.Err(c.Answer(ctx, "", client.Reply{GateID: "task-istkxireyiphs2uer5o4tzwx3m-1-0:1", Action: opt.Accept})))
 	if got, err := c.Wait(ctx, "obj-istkxireyiphs2uer5o4tzwx3m"); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, %v", got, err)
 	}
@@ -138,9 +134,7 @@ func TestClient_Answer(t *testing.T) {
 		t.Errorf("a repeat differs from the first answer: %v", seen)
 	}
 	for _, part := range []string{`"taskId":"task-1"`, `"interruptId":"task-1:2"`, `"action":"accept"`, `"returnImmediately":true`} {
-		if !strings.Contains(seen[0], part) {
-			t.Errorf("%s is not in %s", part, seen[0])
-		}
+		test.Contains(t, "the first request", part, seen[0])
 	}
 	if _, err := a.client().Answer(t.Context(), "", client.Reply{Action: opt.Accept}); err == nil || len(a.seen()) != 2 {
 		t.Errorf("an answer without a task or a gate: %v", err)
@@ -199,9 +193,7 @@ func TestClient_Start(t *testing.T) {
 	if first == "" || repeat != first || second == first {
 		t.Errorf("keys %q, %q of the repeat and %q of another call", first, repeat, second)
 	}
-	if got := a.seen()[0]; got != `objectives/update {"id":"obj-1","status":"working"}` {
-		t.Errorf("call %s", got)
-	}
+	test.Is(t, "call", `objectives/update {"id":"obj-1","status":"working"}`, a.seen()[0])
 }
 
 func TestTypes_printReadably(t *testing.T) {

@@ -25,8 +25,7 @@ type table [][]string
 // tables returns the tables below a heading, up to the next heading of any level.
 func tables(t *testing.T, name, heading string) (list []table) {
 	t.Helper()
-	text, err := os.ReadFile(name)
-	test.OK(t, err)
+	text := test.Value(os.ReadFile(name))(t)
 	_, section, ok := strings.Cut(string(text), "\n## "+heading+"\n")
 	if !ok {
 		t.Fatalf("%s has no section %q", name, heading)
@@ -127,8 +126,7 @@ func literals(list []*ast.File, pattern string) (out []string) {
 // source returns a file of the repository.
 func source(t *testing.T, name string) string {
 	t.Helper()
-	text, err := os.ReadFile("../" + name)
-	test.OK(t, err)
+	text := test.Value(os.ReadFile("../" + name))(t)
 	return string(text)
 }
 

@@ -268,9 +268,7 @@ func TestSecurity_attacks(t *testing.T) {
 				continue
 			}
 			found++
-			if !strings.Contains(testsOf(t, in), "func "+m[1]+"(") {
-				t.Errorf("%s: %s is not in %s", cells[0], m[1], in)
-			}
+			test.Contains(t, cells[0]+": the tests", "func "+m[1]+"(", testsOf(t, in))
 		}
 		if found == 0 {
 			t.Errorf("%s has no test", cells[0])
@@ -284,8 +282,7 @@ func TestSecurity_attacks(t *testing.T) {
 // testsOf returns the source of the tests of a package.
 func testsOf(t *testing.T, dir string) string {
 	t.Helper()
-	files, err := fs.Glob(os.DirFS(".."), dir+"/*_test.go")
-	test.OK(t, err)
+	files := test.Value(fs.Glob(os.DirFS(".."), dir+"/*_test.go"))(t)
 	var all strings.Builder
 	for _, name := range files {
 		all.WriteString(source(t, name))

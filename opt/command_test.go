@@ -84,8 +84,6 @@ func TestCommand_Starts(t *testing.T) {
 		{opt.Command{Kind: opt.Replan}, true},
 		{opt.Command{Kind: opt.MoveTask, Status: "working"}, false},
 	} {
-		if got := tt.command.Starts(); got != tt.want {
-			t.Errorf("%s to %q starts: %v", tt.command.Kind, tt.command.Status, got)
-		}
+		test.Is(t, fmt.Sprintf("%s to %q starts", tt.command.Kind, tt.command.Status), tt.want, tt.command.Starts())
 	}
 }

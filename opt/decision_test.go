@@ -62,8 +62,7 @@ func TestChain_Add(t *testing.T) {
 
 func TestChains(t *testing.T) {
 	docs, head := recorded(t)
-	c, err := check(docs)
-	test.OK(t, err)
+	c := test.Value(check(docs))(t)
 	if err := c.End(head); err != nil {
 		t.Error(err)
 	}
@@ -155,8 +154,7 @@ func TestChains_head(t *testing.T) {
 		"later ones":            {whole, opt.DecisionHead{ObjectiveID: "obj-a", Count: 1, Chains: head.Chains[:1]}, "", "added"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c, err := check(tt.docs)
-			test.OK(t, err)
+			c := test.Value(check(tt.docs))(t)
 			for _, check := range []struct {
 				err  error
 				want string

@@ -85,8 +85,7 @@ func TestEvent_Check(t *testing.T) {
 
 // The table above has every kind.
 func TestEvent_Check_everyKind(t *testing.T) {
-	source, err := os.ReadFile("event.go")
-	test.OK(t, err)
+	source := test.Value(os.ReadFile("event.go"))(t)
 	kinds := regexp.MustCompile(`EventKind += "([a-z-]+)"`).FindAllSubmatch(source, -1)
 	if len(kinds) != len(checked) {
 		t.Errorf("%d kinds of event, %d in the table", len(kinds), len(checked))

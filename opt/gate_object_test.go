@@ -26,9 +26,7 @@ func TestGate_Digest(t *testing.T) {
 	}
 	test.Is(t, "the digest of nothing", "", (&opt.Gate{}).Digest())
 	given := &opt.Gate{ArtifactData: json.RawMessage(`{ "a": 1.0 }`)}
-	if got, want := given.Digest(), (&opt.Gate{Object: []a2a.Part{data}}).Digest(); got != want {
-		t.Errorf("the digest of artifact data is %s, want %s", got, want)
-	}
+	test.Is(t, "the digest of artifact data is", (&opt.Gate{Object: []a2a.Part{data}}).Digest(), given.Digest())
 	// So that others can check it: the digest covers this text.
 	// [{"sha256":"2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881"}]
 	if got, want := (&opt.Gate{Object: []a2a.Part{text}}).Digest(), "sha256:"+a2a.TextPart(`[{"sha256":"2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881"}]`).Digest(); got != want {

@@ -23,8 +23,7 @@ func TestGate_showsTheNextStep(t *testing.T) {
 	}}).Opened(a2a.AtMillis(0), 0)
 	var got []string
 	for {
-		next, err := json.Marshal(g.Shown().Next)
-		test.OK(t, err)
+		next := test.Value(json.Marshal(g.Shown().Next))(t)
 		got = append(got, string(next))
 		step, _ := g.NextStep()
 		if step.Kind == opt.Expire {

@@ -25,9 +25,7 @@ func TestGate_Allows(t *testing.T) {
 	for n := range len(all) + 1 {
 		g := opt.Gate{Actions: all[:n]}
 		for i, a := range all {
-			if got := g.Allows(a); got != (i < n) {
-				t.Errorf("a gate with %v allows %s: %v", g.Actions, a, got)
-			}
+			test.Is(t, fmt.Sprintf("a gate with %v allows %s", g.Actions, a), i < n, g.Allows(a))
 		}
 		if g.Allows("") || g.Allows("edit") {
 			t.Errorf("a gate with %v allows what it does not offer", g.Actions)
@@ -75,9 +73,7 @@ func TestGate_Again(t *testing.T) {
 	}
 	test.Equal(t, "got", want, got)
 	for _, g := range []opt.Gate{{Kind: opt.Clarification, ID: "task-x-1-0:2"}, {Kind: opt.Approval}, {Kind: opt.Approval, ID: "x:y"}} {
-		if got := g.Again(); got != "" {
-			t.Errorf("%+v: %q", g, got)
-		}
+		test.Is(t, fmt.Sprintf("%+v", g), "", g.Again())
 	}
 }
 

@@ -3,6 +3,7 @@ package opt_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -44,9 +45,7 @@ func TestObjective_Reordered(t *testing.T) {
 		got, err := o.Reordered(o.Plans[tt.of], tt.on)
 		switch {
 		case tt.field == "move":
-			if !errors.Is(err, opt.ErrMove) {
-				t.Errorf("%s: %v", tt.name, err)
-			}
+			test.Error(t, tt.name, opt.ErrMove, err)
 		case tt.field != "":
 			wantSpecError(t, err, tt.field)
 		default:
@@ -173,9 +172,7 @@ func TestPlan_DependsOn(t *testing.T) {
 		on   []string
 		want bool
 	}{{[]string{plan(2), plan(1)}, true}, {[]string{plan(1)}, false}, {[]string{plan(1), plan(3)}, false}, {nil, false}, {[]string{plan(1), plan(2), plan(3)}, false}} {
-		if got := p.DependsOn(tt.on); got != tt.want {
-			t.Errorf("depends on %v: %v", tt.on, got)
-		}
+		test.Is(t, fmt.Sprintf("depends on %v", tt.on), tt.want, p.DependsOn(tt.on))
 	}
 }
 
@@ -183,9 +180,7 @@ func TestPlan_DependsOn(t *testing.T) {
 func TestPlan_DependsOn_none(t *testing.T) {
 	o := objectiveOf(t, "working! pending pending:")
 	for i, want := range []bool{true, false, true} {
-		if got := o.Plans[i].DependsOn([]string{}); got != want {
-			t.Errorf("plan %d depends on nothing: %v", i, got)
-		}
+		test.Is(t, fmt.Sprintf("plan %d depends on nothing", i), want, o.Plans[i].DependsOn([]string{}))
 	}
 }
 
@@ -218,8 +213,7 @@ func TestObjective_Before(t *testing.T) {
 func TestTask_dependenciesInJSON(t *testing.T) {
 	p := planOf(t, "pending pending: pending:1")
 	p.Dependencies = []string{}
-	data, err := json.Marshal(p)
-	test.OK(t, err)
+	data := test.Value(json.Marshal(p))(t)
 	var again opt.Plan
 	test.OK(t, json.Unmarshal(data, &again))
 	test.Equal(t, "the plan after JSON", p, &again)

@@ -19,9 +19,7 @@ func TestPlan_NextRun(t *testing.T) {
 		if err := p.Apply(opt.Event{Kind: opt.PlanRetried, Attempt: n}); err != nil || n != step.want || p.Run != n {
 			t.Fatalf("attempt %d, want %d: %v", n, step.want, err)
 		}
-		if got, want := p.Tasks[0].A2AID()+" "+p.Tasks[1].A2AID(), fmt.Sprintf("%s %s~%d", task(1, 0), task(1, 1), n); got != want {
-			t.Errorf("tasks are known by %s, want %s", got, want)
-		}
+		test.Is(t, "tasks are known by", fmt.Sprintf("%s %s~%d", task(1, 0), task(1, 1), n), p.Tasks[0].A2AID()+" "+p.Tasks[1].A2AID())
 		p.Status = opt.PlanFailed
 	}
 	p.Run = 0 // its tasks are from a later attempt than its own
@@ -75,9 +73,7 @@ func TestObjective_Apply_planRetried(t *testing.T) {
 		if err != nil || p.Status != opt.PlanPending || p.Reason != "" || p.Started || p.Report != nil || p.Run != 2 {
 			t.Errorf("%s: %v, plan %+v", tt.plans, err, p)
 		}
-		if got := places(o, o.Startable()); got != tt.start {
-			t.Errorf("%s: startable are %s", tt.plans, got)
-		}
+		test.Is(t, tt.plans+": startable are", tt.start, places(o, o.Startable()))
 		if come(t, o); string(o.Status) != tt.next {
 			t.Errorf("%s: the objective is %s", tt.plans, o.Status)
 		}

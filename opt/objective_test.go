@@ -150,12 +150,8 @@ func TestObjective_Next(t *testing.T) {
 			}
 			come(t, o)
 			test.Is(t, "objective", tt.status, strings.TrimSpace(string(o.Status)+" "+o.Reason))
-			if string(o.Root) != tt.root {
-				t.Errorf("root task is %q, want %q", o.Root, tt.root)
-			}
-			if got, want := o.Settled(), o.Status.Ended(); got != want {
-				t.Errorf("Settled() = %v", got)
-			}
+			test.Is(t, "root task is", tt.root, string(o.Root))
+			test.Is(t, "Settled()", o.Status.Ended(), o.Settled())
 		})
 	}
 }
@@ -383,8 +379,7 @@ func TestObjective_Apply_refuses(t *testing.T) {
 
 // An objective does not hold the tasks of its plans.
 func TestObjective_Apply_planAdded(t *testing.T) {
-	p, err := newPlan("", "")
-	test.OK(t, err)
+	p := test.Value(newPlan("", ""))(t)
 	o := objectiveOf(t, "")
 	test.OK(t, o.Apply(opt.Event{Kind: opt.PlanAdded, PlanID: p.ID, Plan: p, At: a2a.AtMillis(5)}))
 	if len(o.Plans) != 1 || o.Plan(p.ID) == nil || len(o.Plan(p.ID).Tasks) != 0 || len(p.Tasks) != 2 {

@@ -66,9 +66,7 @@ func TestReordered(t *testing.T) {
 		} else if err != nil {
 			t.Errorf("%s: %v", tt.name, err)
 		}
-		if now := snapshot(t, p); now != before {
-			t.Errorf("%s: the plan has changed: %s", tt.name, now)
-		}
+		test.Is(t, tt.name+": the plan has changed", before, snapshot(t, p))
 		if err != nil {
 			continue
 		}
@@ -91,14 +89,9 @@ func TestReordered(t *testing.T) {
 // A new attempt at a plan has the order of the one before it, also of tasks that were added later.
 func TestReordered_retried(t *testing.T) {
 	p := planOf(t, "completed failed pending pending")
-	order, err := opt.Reordered(p, orderOf(t, p, "2:0 3:2"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	order := test.Value(opt.Reordered(p, orderOf(t, p, "2:0 3:2")))(t)
 	for _, e := range []opt.Event{{Kind: opt.TasksOrdered, Order: order}, {Kind: opt.PlanRetried, Attempt: 2}} {
-		if err := p.Apply(e); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, p.Apply(e))
 		p.Status = opt.PlanFailed
 	}
 	if got := waits(p); got != " 0 0 2" || p.Tasks[1].Run != 2 || p.Tasks[3].Run != 2 || p.Tasks[0].State != opt.TaskCompleted {

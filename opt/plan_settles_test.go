@@ -92,8 +92,7 @@ func randomPlan(t *testing.T, r *rand.Rand) *opt.Plan {
 			}
 		}
 	}
-	p, err := newPlan(refs...)
-	test.OK(t, err)
+	p := test.Value(newPlan(refs...))(t)
 	return p
 }
 

@@ -130,8 +130,7 @@ func TestPlan_Inputs_manyWays(t *testing.T) {
 		}
 		refs = append(refs, on)
 	}
-	p, err := newPlan(refs...)
-	test.OK(t, err)
+	p := test.Value(newPlan(refs...))(t)
 	if got := p.Inputs(p.Tasks[maxTasks-1]); got != nil {
 		t.Errorf("inputs %q of tasks that made nothing", indexes(got))
 	}
@@ -172,9 +171,7 @@ func TestPlan_Apply_messages(t *testing.T) {
 	for _, v := range []opt.Verdict{opt.Accepted, opt.Noted, opt.NotWaiting, opt.NotOffered} {
 		e := opt.Event{Kind: opt.MessageAdded, TaskID: task(1, 0), Message: &a2a.Message{MessageID: string(v)}, Reply: &reply, Verdict: v}
 		test.OK(t, p.Apply(e))
-		if got, want := v.Kept(), v == opt.Accepted || v == opt.Noted; got != want {
-			t.Errorf("%s kept: %v", v, got)
-		}
+		test.Is(t, fmt.Sprintf("%s kept", v), v == opt.Accepted || v == opt.Noted, v.Kept())
 	}
 	test.Equal(t, "replies", []opt.Reply{reply}, p.Tasks[0].Replies)
 	test.Equal(t, "notes", []a2a.Message{{MessageID: "noted"}}, p.Tasks[0].Notes)
@@ -184,8 +181,7 @@ func TestPlan_Apply_messages(t *testing.T) {
 // with the plan's.
 func TestPlan_Apply_tasksAdded(t *testing.T) {
 	p := planOf(t, "completed")
-	tasks, err := p.NewTasks([]opt.TaskSpec{{Name: "more"}})
-	test.OK(t, err)
+	tasks := test.Value(p.NewTasks([]opt.TaskSpec{{Name: "more"}}))(t)
 	e := opt.Event{Kind: opt.TasksAdded, Tasks: tasks}
 	test.OK(t, p.Apply(e))
 	test.OK(t, p.Apply(opt.Event{Kind: opt.TaskMoved, TaskID: p.Tasks[1].ID, To: "working"}))
@@ -287,9 +283,7 @@ func TestPlan_Next(t *testing.T) {
 			test.Is(t, "plan", tt.status, strings.TrimSpace(string(p.Status)+" "+p.Reason))
 			test.Is(t, "tasks", tt.states, strings.Join(states, " "))
 			open := slices.ContainsFunc(p.Tasks, func(t *opt.Task) bool { return !t.State.Ended() })
-			if got := p.Settled(); got != (p.Status.Ended() && !open) {
-				t.Errorf("Settled() = %v", got)
-			}
+			test.Is(t, "Settled()", p.Status.Ended() && !open, p.Settled())
 		})
 	}
 }
@@ -333,8 +327,7 @@ func planOf(t *testing.T, row string) *opt.Plan {
 			}
 		}
 	}
-	p, err := newPlan(refs...)
-	test.OK(t, err)
+	p := test.Value(newPlan(refs...))(t)
 	for i, word := range words {
 		word, _, _ = strings.Cut(word, ":")
 		state, optional := strings.CutSuffix(word, "?")
@@ -360,9 +353,7 @@ func indexes(tasks []*opt.Task) string {
 
 func number(t *testing.T, text string) (n int) {
 	t.Helper()
-	if _, err := fmt.Sscan(text, &n); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, test.Err(fmt.Sscan(text, &n)))
 	return n
 }
 

@@ -1,8 +1,10 @@
 package opt_test
 
 import (
+	"fmt"
 	"testing"
 
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -24,9 +26,7 @@ func TestResponders_Allow_requesters(t *testing.T) {
 		{unlessUnknown, "ann", []string{"bob", "ann"}, false},
 		{unlessUnknown, opt.Anonymous, []string{opt.Anonymous}, true},
 	} {
-		if got := tt.r.Allow(tt.who, []string{"ops"}, tt.requesters...); got != tt.want {
-			t.Errorf("%+v: %s for %q: %v", *tt.r, tt.who, tt.requesters, got)
-		}
+		test.Is(t, fmt.Sprintf("%+v: %s for %q", *tt.r, tt.who, tt.requesters), tt.want, tt.r.Allow(tt.who, []string{"ops"}, tt.requesters...))
 	}
 	if unlessUnknown.Allow("ann", nil, "bob") {
 		t.Error("one who is in no group may decide")

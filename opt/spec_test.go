@@ -271,7 +271,6 @@ func wantSpecError(t *testing.T, err error, field string) {
 // snapshot returns all of v.
 func snapshot(t *testing.T, v any) string {
 	t.Helper()
-	b, err := json.MarshalIndent(v, "", " ")
-	test.OK(t, err)
+	b := test.Value(json.MarshalIndent(v, "", " "))(t)
 	return string(b)
 }

@@ -90,9 +90,7 @@ func TestObjectiveStatus_May(t *testing.T) {
 		t.Fatalf("%d states in the test, %d in the model", len(states), len(opt.ObjectiveMoves))
 	}
 	for _, s := range states {
-		if got, want := opt.ObjectiveStatus(s).Ended(), slices.Contains([]string{"completed", "failed", "canceled"}, s); got != want {
-			t.Errorf("objective %s ended: %v", s, got)
-		}
+		test.Is(t, fmt.Sprintf("objective %s ended", s), slices.Contains([]string{"completed", "failed", "canceled"}, s), opt.ObjectiveStatus(s).Ended())
 	}
 }
 
@@ -108,9 +106,7 @@ func TestPlanStatus_May(t *testing.T) {
 		t.Fatalf("%d states in the test, %d in the model", len(states), len(opt.PlanMoves))
 	}
 	for _, s := range states {
-		if got, want := opt.PlanStatus(s).Ended(), slices.Contains([]string{"completed", "failed", "skipped"}, s); got != want {
-			t.Errorf("plan %s ended: %v", s, got)
-		}
+		test.Is(t, fmt.Sprintf("plan %s ended", s), slices.Contains([]string{"completed", "failed", "skipped"}, s), opt.PlanStatus(s).Ended())
 	}
 }
 
@@ -123,12 +119,8 @@ func TestTaskState_May(t *testing.T) {
 			return string(p.Tasks[0].State), err
 		})
 	for _, s := range states {
-		if got, want := opt.TaskState(s).Ended(), slices.Contains([]string{"completed", "failed", "canceled", "rejected"}, s); got != want {
-			t.Errorf("task %s ended: %v", s, got)
-		}
-		if got, want := opt.TaskState(s).Waiting(), strings.HasSuffix(s, "-required"); got != want {
-			t.Errorf("task %s waiting: %v", s, got)
-		}
+		test.Is(t, fmt.Sprintf("task %s ended", s), slices.Contains([]string{"completed", "failed", "canceled", "rejected"}, s), opt.TaskState(s).Ended())
+		test.Is(t, fmt.Sprintf("task %s waiting", s), strings.HasSuffix(s, "-required"), opt.TaskState(s).Waiting())
 	}
 }
 

@@ -64,8 +64,7 @@ func TestPlan_Apply_retryAsksTheSame(t *testing.T) {
 		Ask: &opt.Gate{Kind: opt.Approval}, Attempts: 2, Timeout: 3, Retry: opt.Retry{Wait: 4, Except: []string{"x"}}, Uses: []string{"task-0"}, Check: true,
 		Notes: []a2a.Message{{MessageID: "n"}}, Standing: "g", Earlier: []opt.Original{{DecidedBy: "bob"}},
 	}
-	p, err := planFrom(opt.PlanSpec{Name: "p", Tasks: []opt.TaskSpec{{Name: "first"}, spec}})
-	test.OK(t, err)
+	p := test.Value(planFrom(opt.PlanSpec{Name: "p", Tasks: []opt.TaskSpec{{Name: "first"}, spec}}))(t)
 	asked := *p.Tasks[1]
 	p.Status, p.Tasks[1].State = opt.PlanFailed, opt.TaskFailed
 	test.OK(t, p.Apply(opt.Event{Kind: opt.PlanRetried, PlanID: p.ID, Attempt: 2}))

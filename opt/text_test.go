@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -22,8 +23,6 @@ func TestString(t *testing.T) {
 		{opt.Event{N: 1, Kind: opt.ObjectiveOpened}, "1 objective-opened"},
 		{opt.Command{Kind: opt.UpdatePlan, ObjectiveID: "obj-a", PlanID: "plan-a-1", Status: "working"}, fmt.Sprint(opt.UpdatePlan, " plan-a-1: working")},
 	} {
-		if got := fmt.Sprint(tt.value); got != tt.want {
-			t.Errorf("printed %q, want %q", got, tt.want)
-		}
+		test.Is(t, "printed", tt.want, fmt.Sprint(tt.value))
 	}
 }

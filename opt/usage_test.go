@@ -48,9 +48,7 @@ func TestMoney(t *testing.T) {
 		test.OK(t, json.Unmarshal([]byte(`{"inputTokens":1,"cost":0.1,"model":"m"}`), &u))
 		sum = sum.Plus(u)
 	}
-	if sum != (opt.Usage{Input: 10, Cost: 1_000_000}) {
-		t.Errorf("ten times 0.1 is %+v", sum)
-	}
+	test.Is(t, "ten times 0.1 is", opt.Usage{Input: 10, Cost: 1_000_000}, sum)
 }
 
 // The price of a turn is rounded once, and input from a cache has its own.

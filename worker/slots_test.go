@@ -7,6 +7,7 @@ import (
 
 	sdk "go.temporal.io/sdk/worker"
 
+	"longhaul/internal/test"
 	"longhaul/worker"
 )
 
@@ -76,9 +77,7 @@ func TestSlots_lendOneForEachThatEnds(t *testing.T) {
 func TestSlots_wait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := worker.NewSlots(1)
-		if _, err := s.ReserveSlot(t.Context(), nil); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, test.Err(s.ReserveSlot(t.Context(), nil)))
 		ctx, cancel := context.WithCancel(t.Context())
 		got := make(chan *sdk.SlotPermit, 2)
 		wait := func(ctx context.Context) {

@@ -171,8 +171,7 @@ func TestBlobs_legs(t *testing.T) {
 	said := notes(30, 4<<10) // the model has heard them
 	for leg := range 20 {
 		said = append(said, a2a.Message{MessageID: fmt.Sprint("turn-", leg), Parts: []a2a.Part{a2a.TextPart(strings.Repeat("said ", 200))}})
-		memo, err := json.Marshal(map[string]any{"said": said, "turns": leg})
-		test.OK(t, err)
+		memo := test.Value(json.Marshal(map[string]any{"said": said, "turns": leg}))(t)
 		h.put(activities.Outcome{State: opt.TaskWorking, Park: &opt.Park{}, Memo: memo})
 		h.put(input(leg, opt.Work{Leg: leg + 1, Messages: clients, Memo: memo}))
 		h.put(workflows.PlanInput{Going: true, State: machine.PlanState{N: int64(leg), NoteState: machine.NoteState{Notes: clients[1:]}, TaskStates: machine.TaskStates{Memos: map[string]opt.Memo{"task-0": {Data: memo}}}}})
@@ -215,9 +214,7 @@ func TestBlobs_unread(t *testing.T) {
 		claim := h.put(input(0, opt.Work{Messages: notes(30, 4<<10)}))
 		tt.change(h)
 		_, err := h.get(*claim, tt.reader)
-		if !errors.Is(err, tt.want) {
-			t.Errorf("%s: %v, want %v", tt.name, err, tt.want)
-		}
+		test.Error(t, tt.name, tt.want, err)
 		if err != nil && workflows.NewFailureConverter(tt.reader).ErrorToFailure(err).GetApplicationFailureInfo().GetNonRetryable() {
 			t.Errorf("%s: the activity is not repeated", tt.name)
 		}
@@ -230,9 +227,7 @@ func TestBlobs_unwritten(t *testing.T) {
 	_, err := workflows.ExternalStorage(kept, nil).Drivers[0].Store(converter.StorageDriverStoreContext{
 		Context: t.Context(), Target: converter.StorageDriverWorkflowInfo{WorkflowID: planID},
 	}, []*commonpb.Payload{converted(t, nil, notes(30, 4<<10))})
-	if !errors.Is(err, kept.down) {
-		t.Errorf("stored: %v", err)
-	}
+	test.Error(t, "stored", kept.down, err)
 }
 
 // A payload that was stored before there were segments is read.
@@ -268,8 +263,7 @@ func TestBlobs_rotated(t *testing.T) {
 func TestBlobs_forged(t *testing.T) {
 	h := newHistory(t, nil)
 	text := strings.Repeat("note ", 8<<10)
-	forged, err := json.Marshal(text)
-	test.OK(t, err)
+	forged := test.Value(json.Marshal(text))(t)
 	test.OK(t, h.kept.WriteBlobs(t.Context(), objectiveID, map[string][]byte{workflows.Digest(forged): []byte("forged")}))
 	h.put([]string{text, text, text})
 }

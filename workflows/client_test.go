@@ -3,6 +3,7 @@ package workflows_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 
 	commonpb "go.temporal.io/api/common/v1"
@@ -71,8 +72,7 @@ func TestClient_Start_stopped(t *testing.T) {
 	temporal := &onlyOnce{}
 	c := workflows.NewClient(workflows.ClientConfig{Temporal: temporal, Plain: func() bool { return true }})
 	first := opt.Opening{Objective: opt.Objective{ID: "obj-a", Name: "first", Digest: "d"}, Plans: []opt.PlanSpec{{Name: "p"}}}
-	_, err := c.Start(t.Context(), first)
-	test.OK(t, err)
+	test.OK(t, test.Err(c.Start(t.Context(), first)))
 	again := first
 	again.Objective.Name, again.Plans = "second", nil
 	for status, want := range map[enumspb.WorkflowExecutionStatus]opt.Opening{
@@ -81,9 +81,7 @@ func TestClient_Start_stopped(t *testing.T) {
 	} {
 		temporal.status = status
 		got, err := c.Start(t.Context(), again)
-		if !errors.Is(err, opt.ErrEnded) {
-			t.Errorf("%v: %v", status, err)
-		}
+		test.Error(t, fmt.Sprintf("%v", status), opt.ErrEnded, err)
 		test.Equal(t, status.String(), want, got)
 		got, err = c.Opening(t.Context(), "obj-a")
 		test.OK(t, err)
@@ -131,9 +129,7 @@ func TestClient_Start_againWithAnotherMessageID(t *testing.T) {
 	} {
 		c := workflows.NewClient(workflows.ClientConfig{Temporal: &onlyOnce{}, Plain: func() bool { return true }})
 		first := opt.Opening{Objective: opt.Objective{ID: "obj-a", MessageID: "m-1", Digest: tc.stored}, Message: said("m-1")}
-		if _, err := c.Start(t.Context(), first); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, test.Err(c.Start(t.Context(), first)))
 		again := opt.Opening{Objective: opt.Objective{ID: "obj-a", MessageID: tc.id, Digest: said(tc.id).ContentDigest()}, Message: said(tc.id)}
 		got, err := c.Start(t.Context(), again)
 		if !errors.Is(err, tc.err) || err == nil && (got.Message.MessageID != "m-1" || got.Objective.MessageID != "m-1") {

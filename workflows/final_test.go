@@ -90,8 +90,7 @@ func TestFinalRecorder_objective(t *testing.T) {
 
 func completed(t *testing.T, r any) *commandpb.Command {
 	t.Helper()
-	result, err := NewDataConverter(nil).ToPayloads(r)
-	test.OK(t, err)
+	result := test.Value(NewDataConverter(nil).ToPayloads(r))(t)
 	return &commandpb.Command{Attributes: &commandpb.Command_CompleteWorkflowExecutionCommandAttributes{
 		CompleteWorkflowExecutionCommandAttributes: &commandpb.CompleteWorkflowExecutionCommandAttributes{Result: result},
 	}}

@@ -1,13 +1,13 @@
 package workflows_test
 
 import (
-	"slices"
 	"testing"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
 
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/machine"
 	"longhaul/workflows"
@@ -30,9 +30,7 @@ func expired(t *testing.T, env *testsuite.TestWorkflowEnvironment, log *recordin
 	if !last.At.Time().Equal(on) || last.Status == nil {
 		t.Fatalf("it ended at %v, want %v, saying %v", last.At, on, last.Status)
 	}
-	if got, want := last.Status.Text(), "No client started this objective within 30 days, so it was canceled."; got != want {
-		t.Errorf("the root task says %q, want %q", got, want)
-	}
+	test.Is(t, "the root task says", "No client started this objective within 30 days, so it was canceled.", last.Status.Text())
 }
 
 func TestObjective_expires(t *testing.T) {
@@ -69,9 +67,7 @@ func TestObjective_waitsForItsTurn(t *testing.T) {
 	env.ExecuteWorkflow(workflows.Objective, idle())
 	finished(t, env)
 	log.wantHas(t, "obj-a m5 noted", "objective planning", "task-a-1-0 completed", "obj-a completed")
-	if !slices.Equal(wants, []machine.TurnWant{machine.WantRest, machine.WantTurn, machine.WantLeave}) {
-		t.Errorf("the context was asked for %q", wants)
-	}
+	test.Equal(t, "the context was asked for", []machine.TurnWant{machine.WantRest, machine.WantTurn, machine.WantLeave}, wants)
 	for _, e := range log.events {
 		if e.To == string(opt.ObjectivePlanning) && e.At.Time().Sub(began) < 40*day {
 			t.Errorf("it began at %v", e.At)

@@ -22,8 +22,7 @@ func former(t *testing.T) *opt.Kept {
 	t.Helper()
 	open := opening()
 	o := open.Objective
-	plans, err := o.NewPlans([]opt.PlanSpec{planOf("say kept", "say again"), planOf("say two")}, a2a.At(began))
-	test.OK(t, err)
+	plans := test.Value(o.NewPlans([]opt.PlanSpec{planOf("say kept", "say again"), planOf("say two")}, a2a.At(began)))(t)
 	o.Plans = plans
 	o.Status, o.Root, o.Started = opt.ObjectiveFailed, opt.TaskFailed, true
 	plans[0].Status, plans[0].Started, plans[0].Reason = opt.PlanFailed, true, "busy"

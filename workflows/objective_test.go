@@ -12,6 +12,7 @@ import (
 	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/workflow"
 
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/machine"
 	"longhaul/workflows"
@@ -94,9 +95,7 @@ func TestObjective_failsWithoutPlan(t *testing.T) {
 	o.Message = &request
 	run(env, o)
 	log.want(t, objectiveID, "opened", "objective planning", "obj-a working", "objective-stopping failed", "objective failed failed", "obj-a failed failed")
-	if got, want := log.events[len(log.events)-1].Status.Text(), "No plan could be made. that cannot be done: no plan"; got != want {
-		t.Errorf("the root task says %q, want %q", got, want)
-	}
+	test.Is(t, "the root task says", "No plan could be made. that cannot be done: no plan", log.events[len(log.events)-1].Status.Text())
 }
 
 // What a planner has used that has made no plan is in the bill.
@@ -227,9 +226,7 @@ func TestObjective_beginsAPlanAgain(t *testing.T) {
 	env.ExecuteWorkflow(both)
 	finished(t, env)
 	log.want(t, objectiveID, "opened", "objective working", "added plan-a-1", "obj-a working", "objective completed", "obj-a completed")
-	if begun != 3*time.Second {
-		t.Errorf("the plan began after %v, want 3s", begun)
-	}
+	test.Is(t, "the plan began after", 3*time.Second, begun)
 }
 
 // A plan that an operator has ended is recorded as failed by its objective.

@@ -28,16 +28,14 @@ func keys(t testing.TB, first byte, others ...byte) *seal.Box {
 	for _, b := range append([]byte{first}, others...) {
 		list = append(list, bytes.Repeat([]byte{b}, 32))
 	}
-	box, err := seal.New(list...)
-	test.OK(t, err)
+	box := test.Value(seal.New(list...))(t)
 	return box
 }
 
 // converted returns v as a payload.
 func converted(t testing.TB, c workflows.Cipher, v any) *commonpb.Payload {
 	t.Helper()
-	p, err := workflows.NewDataConverter(c).ToPayload(v)
-	test.OK(t, err)
+	p := test.Value(workflows.NewDataConverter(c).ToPayload(v))(t)
 	return p
 }
 
@@ -78,8 +76,7 @@ func TestNewCodec_form(t *testing.T) {
 	p := converted(t, keys(t, 1), "x")
 	test.Is(t, "encoding", "binary/encrypted", string(p.GetMetadata()[converter.MetadataEncoding]))
 	id := string(p.GetMetadata()["encryption-key-id"])
-	plain, err := keys(t, 1).Decrypt(id, p.GetData())
-	test.OK(t, err)
+	plain := test.Value(keys(t, 1).Decrypt(id, p.GetData()))(t)
 	var inner commonpb.Payload
 	if err := proto.Unmarshal(plain, &inner); err != nil || string(inner.GetData()) != `"x"` {
 		t.Errorf("the payload in it is %v, %v", &inner, err)

@@ -57,9 +57,7 @@ func TestPlan_followsALinkedTask(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			env, log, in := linked(t, activities.Followed{}, activities.Followed{}, tt.comes)
 			env.ExecuteWorkflow(workflows.Plan, in)
-			if report := result(t, env, log); report.Failure != tt.text {
-				t.Errorf("clients see %q, want %q", report.Failure, tt.text)
-			}
+			test.Is(t, "clients see", tt.text, result(t, env, log).Failure)
 			log.want(t, planID, append([]string{"plan-started", "plan-a-1 working", "task-a-1-0 working"}, tt.want...)...)
 		})
 	}

@@ -51,8 +51,7 @@ func timersOf(env *testsuite.TestWorkflowEnvironment) map[string]bool {
 // detailsOf returns what Temporal's UI shows as the current details.
 func detailsOf(t *testing.T, env *testsuite.TestWorkflowEnvironment) string {
 	t.Helper()
-	value, err := env.QueryWorkflow("__temporal_workflow_metadata")
-	test.OK(t, err)
+	value := test.Value(env.QueryWorkflow("__temporal_workflow_metadata"))(t)
 	var shown sdk.WorkflowMetadata
 	test.OK(t, value.Get(&shown))
 	return shown.GetCurrentDetails()

@@ -16,8 +16,7 @@ import (
 // asking returns a plan whose first task is a question to a person.
 func asking(t *testing.T, form human.Form) opt.PlanSpec {
 	t.Helper()
-	ask, err := form.Gate()
-	test.OK(t, err)
+	ask := test.Value(form.Gate())(t)
 	spec := planOf("", "say after")
 	spec.Tasks[0].Ask = ask
 	return spec

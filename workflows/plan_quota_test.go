@@ -19,8 +19,7 @@ import (
 // repeated by the plan.
 func TestPlan_quota(t *testing.T) {
 	env, log := newPlanEnv(t)
-	ask, err := human.Form{Approve: "Go on?"}.Gate()
-	test.OK(t, err)
+	ask := test.Value(human.Form{Approve: "Go on?"}.Gate())(t)
 	spec := planOf("say {}", "")
 	spec.Tasks[1].Ask = ask
 	back := func(text string) error {

@@ -15,8 +15,7 @@ import (
 func deciding(t *testing.T) opt.PlanSpec {
 	t.Helper()
 	spec := planOf("say {}", "", "say after")
-	ask, err := human.Form{Approve: "Pay?", Results: opt.GateForm{Object: []string{"task-0"}}}.Gate()
-	test.OK(t, err)
+	ask := test.Value(human.Form{Approve: "Pay?", Results: opt.GateForm{Object: []string{"task-0"}}}.Gate())(t)
 	spec.Tasks[1].Ask, spec.Tasks[1].Standing, spec.Tasks[1].Uses = ask, "pay/Pay/Approve", []string{"task-0"}
 	return spec
 }

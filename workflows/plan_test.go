@@ -213,8 +213,7 @@ func TestPlan_continuesAsNewBetweenTasks(t *testing.T) {
 func TestPlan_handsResultsOn(t *testing.T) {
 	env, log := newPlanEnv(t)
 	text := func(pieces ...activities.Piece) []byte {
-		data, err := activities.Text(pieces).MarshalJSON()
-		test.OK(t, err)
+		data := test.Value(activities.Text(pieces).MarshalJSON())(t)
 		return data
 	}
 	spec := planOf("say Tea is old.", "say Tea is hot.", "pass", "", "")

@@ -88,9 +88,7 @@ func TestPurge_continuesAsNew(t *testing.T) {
 	env := newPurgeEnv(t, h)
 	env.SetStartTime(began.Add(2 * time.Hour))
 	env.ExecuteWorkflow(workflows.Purge, in)
-	if n := removed(t, env); n != 25_000 {
-		t.Errorf("%d were removed", n)
-	}
+	test.Is(t, "were removed", 25_000, removed(t, env))
 	for _, before := range h.before {
 		if !before.Equal(began.Add(-week)) {
 			t.Errorf("removed what ended before %v", before)

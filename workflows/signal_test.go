@@ -12,6 +12,7 @@ import (
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/testsuite"
 
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/machine"
 	"longhaul/workflows"
@@ -73,9 +74,7 @@ func TestPlan_skipsSignalsThatItCannotRead(t *testing.T) {
 	})
 	at(env, time.Minute+time.Second, func() { wantSkipped(t, env, log, 3*len(rubbish)) })
 	env.ExecuteWorkflow(workflows.Plan, planInput(t, planOf("approve Go on?")))
-	if got := result(t, env, log); got.Status != opt.PlanCompleted {
-		t.Errorf("the plan is %s", got.Status)
-	}
+	test.Is(t, "the plan is", opt.PlanCompleted, result(t, env, log).Status)
 }
 
 // newer is a letter with a member that this program does not know.

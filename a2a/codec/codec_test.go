@@ -15,8 +15,7 @@ var versions = []codec.Version{codec.V03, codec.V10}
 
 func write(t *testing.T, v any) json.RawMessage {
 	t.Helper()
-	b, err := json.Marshal(v)
-	test.OK(t, err)
+	b := test.Value(json.Marshal(v))(t)
 	return b
 }
 
@@ -72,8 +71,7 @@ func TestForeign_leavesOut(t *testing.T) {
 	raw := `{"id":"t","contextId":"c","metadata":` + ours + `,"status":{"state":"TASK_STATE_PURRING","timestamp":"now",
 		"message":{"messageId":"m","role":"ROLE_AGENT","extensions":{},"metadata":` + ours + `,"parts":[{"ref":{"id":"x","member":"text"}},{"text":"x","metadata":` + ours + `},{"video":1},{"raw":"%"}]}},
 		"artifacts":[{"artifactId":"a","metadata":` + ours + `,"parts":[{"text":"x","data":1},{"kind":"file","file":{"name":"f","bytes":"_-8"}}]}]}`
-	got, err := codec.Foreign.Task(json.RawMessage(raw))
-	test.OK(t, err)
+	got := test.Value(codec.Foreign.Task(json.RawMessage(raw)))(t)
 	theirs := a2a.Metadata{}.With("theirs", 2)
 	want := a2a.Task{
 		ID: "t", ContextID: "c", Metadata: theirs,
@@ -108,9 +106,7 @@ func TestPeer_refusesBrokenBytes(t *testing.T) {
 func TestVersion_State(t *testing.T) {
 	for _, s := range a2a.TaskStates {
 		for v, word := range map[codec.Version]string{codec.V03: string(s), codec.V10: "TASK_STATE_" + strings.ToUpper(strings.ReplaceAll(string(s), "-", "_"))} {
-			if got := v.State(s); got != word {
-				t.Errorf("%s writes %s as %s", v, s, got)
-			}
+			test.Is(t, fmt.Sprintf("%s writes %s as", v, s), word, v.State(s))
 			got, err := codec.Peer.Task(json.RawMessage(fmt.Sprintf(`{"status":{"state":%q}}`, word)))
 			if err != nil || got.Status.State != s {
 				t.Errorf("%s is read as %q, %v", word, got.Status.State, err)
@@ -128,8 +124,7 @@ func TestReadCard(t *testing.T) {
 		Capabilities: codec.Capabilities{Streaming: true, Push: true, Extensions: []codec.Extension{{URI: "u", Params: map[string]any{"k": 1.0}}}},
 	}
 	for _, form := range []any{codec.V03.Card(in), codec.V10.Card(in)} {
-		got, err := codec.ReadCard(write(t, form))
-		test.OK(t, err)
+		got := test.Value(codec.ReadCard(write(t, form)))(t)
 		test.Equal(t, "card", in, got)
 	}
 	got, err := codec.ReadCard([]byte(` {"protocolVersion":"0.3.1","url":"https://a","additionalInterfaces":[{"url":"https://b","transport":"GRPC"}],"skills":7,"description":3,"capabilities":{"streaming":true}}`))

@@ -199,9 +199,7 @@ func TestChannels_Notify_outcomes(t *testing.T) {
 	r.Close()
 	c = open(t, notice.Config{Sender: sender(t)}, hook, "HOOK="+r.URL, "TOKEN=s")
 	test.Is(t, "down", activities.Tried{Class: egress.ClassRefused}, c.Notify(t.Context(), attempt("hook")))
-	if got := c.Notify(t.Context(), attempt("other")); got != (activities.Tried{Class: activities.NoChannel}) {
-		t.Errorf("a channel that was removed: %+v", got)
-	}
+	test.Is(t, "a channel that was removed", activities.Tried{Class: activities.NoChannel}, c.Notify(t.Context(), attempt("other")))
 	strict := test.Value(egress.New(egress.Config{}))(t)
 	c = open(t, notice.Config{Sender: strict}, hook, "HOOK="+r.URL, "TOKEN=s")
 	test.Is(t, "an address that is not public", activities.Tried{Class: egress.ClassDenied, Final: true, Rule: `scheme: scheme "http"`, Private: true}, c.Notify(t.Context(), attempt("hook")))
@@ -230,9 +228,7 @@ func TestChannels_Notify_mail(t *testing.T) {
 	for _, kind := range outbox.CallingKinds() {
 		n := attempt("mail")
 		n.Kind = kind
-		if got := c.Notify(t.Context(), n); got != (activities.Tried{}) {
-			t.Errorf("%s: %+v", kind, got)
-		}
+		test.Is(t, fmt.Sprintf("%s", kind), activities.Tried{}, c.Notify(t.Context(), n))
 	}
 	again := attempt("mail") // after a refinement
 	again.Gate.ID = opt.GateID(again.TaskID, 2)
@@ -407,9 +403,7 @@ func TestChannels_Notify_startTLS(t *testing.T) {
 	if got := c.Notify(t.Context(), attempt("mail")); got != (activities.Tried{}) || len(s.Accepted()) != 1 {
 		t.Errorf("with it: %+v, %d messages", got, len(s.Accepted()))
 	}
-	if got := open(t, notice.Config{}, text, env...).Notify(t.Context(), attempt("mail")); got != (activities.Tried{Class: egress.ClassTLS}) {
-		t.Errorf("an authority that is not known: %+v", got)
-	}
+	test.Is(t, "an authority that is not known", activities.Tried{Class: egress.ClassTLS}, open(t, notice.Config{}, text, env...).Notify(t.Context(), attempt("mail")))
 	for _, line := range s.Lines() {
 		if strings.HasPrefix(line, "AUTH") != (line == "AUTH PLAIN AGFubgBjYW5hcnk=") {
 			t.Errorf("the server got %q", line)

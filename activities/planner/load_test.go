@@ -250,8 +250,7 @@ func TestLoadDir(t *testing.T) {
 // FuzzLoad checks that no file makes the program panic, and that an accepted file
 // has plans for any message.
 func FuzzLoad(f *testing.F) {
-	demo, err := os.ReadFile("playbooks/demo.yaml")
-	test.OK(f, err)
+	demo := test.Value(os.ReadFile("playbooks/demo.yaml"))(f)
 	f.Add(demo, "write an article")
 	f.Add([]byte(complete("…\n  - {name: '{{short 9 .Message}}', input: {a: [1, 0x1F, .inf, ~, 2024-01-01, '{{if eq .Name \"\"}}x{{end}}']}}")), "")
 	f.Add([]byte(complete("…\n  - {name: U, human: {questions: [{question: '{{.Message}}'}]}, dependencies: [task-0]}")), "x; fail")

@@ -7,8 +7,6 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/activities/planner"
 	"longhaul/internal/test"
 	"longhaul/opt"
@@ -108,8 +106,7 @@ plans:
 // FuzzPlaybooks_Plan_results checks that all input of clients stays text.
 func FuzzPlaybooks_Plan_results(f *testing.F) {
 	const file = "name: a\ndefault: true\nplans: [{name: P, tasks: [{name: T}, {name: U, input: 'a{{.Message}}b{{results \"T\"}}c'}]}]"
-	books, err := planner.Load(fstest.MapFS{"x.yaml": {Data: []byte(file)}}, "x.yaml")
-	test.OK(f, err)
+	books := test.Value(planner.Load(fstest.MapFS{"x.yaml": {Data: []byte(file)}}, "x.yaml"))(f)
 	f.Add(`{{results "T"}}`)
 	f.Add(`"},{"results":"all"},"`)
 	f.Add(`{"longhaul/v1/text":["a",{"results":"task-0"}]}`)
@@ -187,9 +184,7 @@ plans:
 		t.Error("forks keep no decision")
 	}
 	checks := specs[0].Tasks[7].Ask.Form.Checks
-	if diff := cmp.Diff(&opt.Checks{Rounds: 2, Texts: true, Groups: []opt.CheckGroup{{Tasks: []string{"task-1"}, Need: 1}, {Tasks: []string{"task-2"}, Need: 1},
-		{Tasks: []string{"task-3", "task-4", "task-5"}, Need: 2}, {Tasks: []string{"task-6"}, Need: 1}}}, checks); diff != "" {
-		t.Errorf("checks (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "checks", &opt.Checks{Rounds: 2, Texts: true, Groups: []opt.CheckGroup{{Tasks: []string{"task-1"}, Need: 1}, {Tasks: []string{"task-2"}, Need: 1},
+		{Tasks: []string{"task-3", "task-4", "task-5"}, Need: 2}, {Tasks: []string{"task-6"}, Need: 1}}}, checks)
 	checkPlans(t, books, "tea")
 }

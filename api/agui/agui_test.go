@@ -16,8 +16,7 @@ import (
 // Messages of the client that the thread does not have stay where they were.
 func TestJoined(t *testing.T) {
 	own := `[{"id":"hello","role":"x"},{"id":"u1","role":"x"},{"id":"local","role":"x"},{"id":"u2","role":"x"}]`
-	raw, err := agui.Joined([]byte(own), "u1", "a1", "u2", "a2")
-	test.OK(t, err)
+	raw := test.Value(agui.Joined([]byte(own), "u1", "a1", "u2", "a2"))(t)
 	var list []struct{ ID, Role string }
 	test.OK(t, json.Unmarshal(raw, &list))
 	var got []string
@@ -44,8 +43,7 @@ func TestFeed_continues(t *testing.T) {
 		f.Settle()
 	}
 	frames := func(f *agui.Feed) []string {
-		text, err := f.Take()
-		test.OK(t, err)
+		text := test.Value(f.Take())(t)
 		return strings.SplitAfter(strings.TrimSuffix(text, "\n\n"), "\n\n")
 	}
 	whole, _ := agui.NewFeed("")

@@ -128,8 +128,7 @@ func (s *site) link(t *testing.T, n int, change ...func(*outbox.AnswerLink)) str
 	for _, f := range change {
 		f(&l)
 	}
-	token, err := s.links.Sign(l)
-	test.OK(t, err)
+	token := test.Value(s.links.Sign(l))(t)
 	return "/answer/" + token
 }
 
@@ -158,8 +157,7 @@ func (s *site) post(t *testing.T, path string, form ...string) *httptest.Respons
 // gates returns the open gates of the task.
 func (s *site) gates(t *testing.T) []*opt.Gate {
 	t.Helper()
-	v, err := s.world.Journal().Task(t.Context(), "acme", s.task, shown.TaskWant{})
-	test.OK(t, err)
+	v := test.Value(s.world.Journal().Task(t.Context(), "acme", s.task, shown.TaskWant{}))(t)
 	return v.Gates
 }
 
@@ -184,8 +182,7 @@ func (s *site) call(t *testing.T, principal, method, params string) string {
 // result returns the state of the task and what came of it.
 func (s *site) result(t *testing.T) string {
 	t.Helper()
-	v, err := s.world.Journal().Task(t.Context(), "acme", s.task, shown.TaskWant{Artifacts: true})
-	test.OK(t, err)
+	v := test.Value(s.world.Journal().Task(t.Context(), "acme", s.task, shown.TaskWant{Artifacts: true}))(t)
 	out := string(v.State)
 	for _, a := range v.Task.Artifacts {
 		out += ": " + a.Text()
@@ -231,15 +228,11 @@ func TestPage_get(t *testing.T) {
 	before := len(s.world.Calls())
 	for _, headers := range [][]string{nil, {"Sec-Purpose", "prefetch"}, {"Purpose", "preview"}, {"Sec-Fetch-Site", "cross-site", "Origin", "https://mail.example.com"}} {
 		want(t, fmt.Sprint("GET ", headers), s.serve(t, http.MethodGet, path, "", headers...), "200 Publish &lt;it&gt;?")
-		if w := s.serve(t, http.MethodHead, path, "", headers...); w.Code != http.StatusOK {
-			t.Errorf("HEAD: %d", w.Code)
-		}
+		test.Is(t, "HEAD", http.StatusOK, s.serve(t, http.MethodHead, path, "", headers...).Code)
 	}
 	want(t, "GET with an action", s.serve(t, http.MethodGet, path+"?action=accept", ""), "200 Publish &lt;it&gt;?")
 	for _, verb := range []string{http.MethodPut, http.MethodPatch, http.MethodDelete} {
-		if w := s.serve(t, verb, path, "action=accept"); w.Code != http.StatusMethodNotAllowed {
-			t.Errorf("%s: %d", verb, w.Code)
-		}
+		test.Is(t, verb, http.StatusMethodNotAllowed, s.serve(t, verb, path, "action=accept").Code)
 	}
 	if n := len(s.world.Calls()); n != before || len(s.gates(t)) != 1 {
 		t.Errorf("the engine was called %d times, and %d gates are open", n-before, len(s.gates(t)))
@@ -338,9 +331,7 @@ func answersOnce(t *testing.T, repeats call.Idempotency) {
 	want(t, "another", s.post(t, path, "action", "reject"), "409 This link was used before")
 	want(t, "another notice", s.post(t, s.link(t, 2), "action", "reject"), "409 Nothing to answer here any more")
 	want(t, "the page", s.serve(t, http.MethodGet, path, ""), "409 Nothing to answer here any more")
-	if got, wanted := s.result(t), "completed: accept ann []"; got != wanted {
-		t.Errorf("the task is %q, want %q", got, wanted)
-	}
+	test.Is(t, "the task is", "completed: accept ann []", s.result(t))
 }
 
 // Messages of which the page does not show all could not be seen by who accepts, so the page
@@ -430,16 +421,13 @@ func TestPage_votes(t *testing.T) {
 		t.Fatalf("the gate is %+v", got)
 	}
 	want(t, "another principal", s.post(t, s.link(t, 1, func(l *outbox.AnswerLink) { l.Principal = "bob" }), "action", "accept"), "200 Thank you, your answer was recorded")
-	if got, wanted := s.result(t), "completed: accept bob [editors]"; got != wanted {
-		t.Errorf("the task is %q, want %q", got, wanted)
-	}
+	test.Is(t, "the task is", "completed: accept bob [editors]", s.result(t))
 }
 
 // Links that do not count answer nothing, show nothing of the work, and are logged
 // without their tokens.
 func TestPage_refused(t *testing.T) {
-	other, err := signing.NewLinks(nil, bytes.Repeat([]byte{2}, 32))
-	test.OK(t, err)
+	other := test.Value(signing.NewLinks(nil, bytes.Repeat([]byte{2}, 32)))(t)
 	restricted := approval()
 	restricted.Responders = &opt.Responders{Groups: []string{"leads"}}
 	guarded := approval()
@@ -590,9 +578,7 @@ func TestPage_pending(t *testing.T) {
 	s.world.Sleep()
 	want(t, "accept", s.post(t, path, "action", "accept"), "202 Your answer is on its way")
 	s.world.Wake()
-	if got, wanted := s.result(t), "completed: accept ann []"; got != wanted {
-		t.Errorf("the task is %q, want %q", got, wanted)
-	}
+	test.Is(t, "the task is", "completed: accept ann []", s.result(t))
 }
 
 // The page says which objects it does not show completely.

@@ -177,8 +177,7 @@ func begin(t *testing.T, kind chatapp.Kind, gate opt.Gate) *site {
 // press returns the button with an action on the card of the gate.
 func (s *site) press(action string) chatapp.Press {
 	p := chatapp.Press{Channel: "team", Gate: opt.GateID(s.task, 1), Action: action}
-	v, err := s.world.Journal().Task(s.t.Context(), "acme", s.task, shown.TaskWant{})
-	test.OK(s.t, err)
+	v := test.Value(s.world.Journal().Task(s.t.Context(), "acme", s.task, shown.TaskWant{}))(s.t)
 	if len(v.Gates) > 0 {
 		p.Digest = v.Gates[0].ObjectDigest
 	}
@@ -187,8 +186,7 @@ func (s *site) press(action string) chatapp.Press {
 
 // result returns the state of the task and what came of it.
 func (s *site) result() string {
-	v, err := s.world.Journal().Task(s.t.Context(), "acme", s.task, shown.TaskWant{Artifacts: true})
-	test.OK(s.t, err)
+	v := test.Value(s.world.Journal().Task(s.t.Context(), "acme", s.task, shown.TaskWant{Artifacts: true}))(s.t)
 	out := string(v.State)
 	for _, a := range v.Task.Artifacts {
 		out += ": " + a.Text()
@@ -375,9 +373,7 @@ func TestPage_firstWins(t *testing.T) {
 			if got, want := s.result(), "completed: reject  by ann"; got != want {
 				t.Fatalf("the task is %q, want %q", got, want)
 			}
-			if w := s.send(first); w.Code != http.StatusConflict {
-				t.Errorf("the same request again: %d", w.Code)
-			}
+			test.Is(t, "the same request again", http.StatusConflict, s.send(first).Code)
 			p.Action = "accept"
 			if text := d.shown(s, s.send(d.click(s, "U-bob", p))); !strings.Contains(text, "Rejected by ann") {
 				t.Errorf("the second one reads %q", text)
@@ -401,9 +397,7 @@ func TestPage_quorum(t *testing.T) {
 				t.Fatalf("after two presses of ann the task is %q", got)
 			}
 			s.send(d.click(s, "U-bob", p))
-			if got, want := s.result(), "completed: accept  by bob"; got != want {
-				t.Errorf("the task is %q, want %q", got, want)
-			}
+			test.Is(t, "the task is", "completed: accept  by bob", s.result())
 		})
 	}
 }
@@ -437,9 +431,7 @@ func TestPage_forged(t *testing.T) {
 			forged["a button as a dialog"] = sent{good.path, good.header, text(obj{"type": "dialog_submission", "user_id": "U-ann", "state": s.app.Sign(s.press("refine")), "submission": obj{"feedback": "x"}})}
 		}
 		for name, in := range forged {
-			if w := s.send(in); w.Code != http.StatusUnauthorized {
-				t.Errorf("%s, %s: %d", kind, name, w.Code)
-			}
+			test.Is(t, fmt.Sprintf("%s, %s", kind, name), http.StatusUnauthorized, s.send(in).Code)
 		}
 		if got := s.result(); got != "input-required" || len(s.platform.requests) > 0 {
 			t.Errorf("%s: the task is %q, and the platform got %q", kind, got, s.platform.requests)
@@ -563,9 +555,7 @@ func TestPage_dialog(t *testing.T) {
 			p = s.press(chatapp.Answer)
 			shown := d.dialog(s, s.send(d.click(s, "U-ann", p)))
 			for _, part := range []string{"For whom?", "How many?", "formal", "Yes", "number"} {
-				if !strings.Contains(shown, part) {
-					t.Errorf("no %s in the dialog %s", part, shown)
-				}
+				test.Contains(t, fmt.Sprintf("no %s in the dialog", part), part, shown)
 			}
 			words := map[string]string{"answer-0": "All", "answer-1": "0", "answer-2": "plain", "answer-3": "true"}
 			if w := s.send(d.submit(s, "U-ann", p, words)); !strings.Contains(w.Body.String(), mistake("answer-1")) {
@@ -575,9 +565,7 @@ func TestPage_dialog(t *testing.T) {
 			}
 			words["answer-1"] = "3"
 			s.send(d.submit(s, "U-ann", p, words))
-			if got, want := s.result(), `completed:   by ann audience="All" n=3 tone="plain" now=true`; got != want {
-				t.Errorf("the task is %q, want %q", got, want)
-			}
+			test.Is(t, "the task is", `completed:   by ann audience="All" n=3 tone="plain" now=true`, s.result())
 		})
 	}
 }

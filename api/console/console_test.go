@@ -2,6 +2,7 @@ package console_test
 
 import (
 	"bufio"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -72,9 +73,7 @@ func TestConsole_isNotStored(t *testing.T) {
 	p := b.get("/console/inbox")
 	same := b.get("/console/inbox", "If-None-Match", p.header.Get("ETag"))
 	for name, got := range map[string]page{"a page": p, "the same page": same, "no page": b.get("/console/nothing")} {
-		if control := got.header.Get("Cache-Control"); control != "no-store" {
-			t.Errorf("%s (%d) has Cache-Control: %s", name, got.status, control)
-		}
+		test.Is(t, fmt.Sprintf("%s (%d) has Cache-Control", name, got.status), "no-store", got.header.Get("Cache-Control"))
 	}
 	test.Is(t, "the same page again", http.StatusNotModified, same.status)
 }
@@ -102,8 +101,7 @@ func TestConsole_streamsEvents(t *testing.T) {
 	id := s.send(t, "acme/ann", "Go")
 	b := s.signedIn(t, "acme/ann")
 	r, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+console.EventsPath+id, nil)
-	w, err := b.http.Do(r)
-	test.OK(t, err)
+	w := test.Value(b.http.Do(r))(t)
 	defer func() { _ = w.Body.Close() }()
 	lines := bufio.NewScanner(w.Body)
 	for lines.Scan() {

@@ -89,9 +89,7 @@ func TestDraft(t *testing.T) {
 	if len(tasks) != 5 || tasks[3].Executor != "agent" || !tasks[3].Optional() || tasks[1].State != opt.TaskCanceled || o.Revision != 4 {
 		t.Errorf("revision %d: %+v", o.Revision, tasks)
 	}
-	if got := each(o.Plans[0].Before(tasks[4])); got != "C Look" {
-		t.Errorf("Check waits for %s", got)
-	}
+	test.Is(t, "Check waits for", "C Look", each(o.Plans[0].Before(tasks[4])))
 	if d := o.Plans[2].Dependencies; len(d) != 1 || d[0] != o.Plans[1].ID {
 		t.Errorf("R waits for %v", d)
 	}
@@ -203,9 +201,7 @@ func TestDraft_move(t *testing.T) {
 	p.wants(t, "“F” comes before “E”")
 	b.send(p, "draft", "draft").wants(t, "Your changes were made.")
 	tasks := s.world.Objective(id).Plans[3].Tasks
-	if got := each(s.world.Objective(id).Plans[3].Before(tasks[1])) + each(s.world.Objective(id).Plans[3].Before(tasks[2])); got != "FD" {
-		t.Errorf("E and F wait for %s", got)
-	}
+	test.Is(t, "E and F wait for", "FD", each(s.world.Objective(id).Plans[3].Before(tasks[1]))+each(s.world.Objective(id).Plans[3].Before(tasks[2])))
 	b.press(path, "change", "pause")
 	b.press(path+"?task=1-0", "task-change", "complete").wants(t, "P completed")
 	p = b.drafting(path, "plan=3")
@@ -254,9 +250,7 @@ func TestDraft_tasks(t *testing.T) {
 	b.send(p, "draft", "draft").wants(t, "Your changes were made.")
 	o := s.world.Objective(id)
 	for i, want := range []string{"", "E", "B", "A", "D"} {
-		if got := each(o.Plans[0].Before(o.Plans[0].Tasks[i])); got != want {
-			t.Errorf("%s waits for %s, want %s", o.Plans[0].Tasks[i].Name, got, want)
-		}
+		test.Is(t, o.Plans[0].Tasks[i].Name+" waits for", want, each(o.Plans[0].Before(o.Plans[0].Tasks[i])))
 	}
 	if o.Revision != 3 { // added, and ordered
 		t.Errorf("revision %d", o.Revision)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -48,9 +49,7 @@ func TestObjectives_columnsAndOrder(t *testing.T) {
 		"sort=oldest": "Approve the report, Approve the trip", "sort=": "Approve the trip, Approve the report", "by=bob": "Approve the trip", "by=bo": "",
 		"code=broken": "", "age=1h": "Approve the trip, Approve the report", "by=ann&sort=unchanged": "Approve the report",
 	} {
-		if got := rows(b.get("/console/objectives?" + query)); got != want {
-			t.Errorf("%s lists %q, want %q", query, got, want)
-		}
+		test.Is(t, query+" lists", want, rows(b.get("/console/objectives?"+query)))
 	}
 	b.get("/console/objectives?cols=changed&cols=failure").wants(t, "State Objective Failure Changed", "!Progress waiting", "!Created waiting")
 	for _, query := range []string{"sort=x", "age=3h", "cols=" + strings.Repeat("x", 3000)} {

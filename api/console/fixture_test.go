@@ -105,8 +105,7 @@ type browser struct {
 // browser returns a browser without cookies.
 func (s *site) browser(t *testing.T) *browser {
 	t.Helper()
-	jar, err := cookiejar.New(nil)
-	test.OK(t, err)
+	jar := test.Value(cookiejar.New(nil))(t)
 	return &browser{t, s, &http.Client{Jar: jar}}
 }
 
@@ -143,21 +142,15 @@ func (b *browser) post(path string, form url.Values, headers ...string) page {
 func (b *browser) do(verb, path, body string, headers ...string) page {
 	b.t.Helper()
 	r, err := http.NewRequestWithContext(b.t.Context(), verb, b.site.URL+path, strings.NewReader(body))
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	test.OK(b.t, err)
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
 	w, err := b.http.Do(r)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	test.OK(b.t, err)
 	defer func() { _ = w.Body.Close() }()
 	data, err := io.ReadAll(w.Body)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	test.OK(b.t, err)
 	return page{w.StatusCode, w.Request.URL.Path, w.Request.URL.RawQuery, w.Header, string(data), textOf(string(data))}
 }
 

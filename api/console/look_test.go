@@ -51,8 +51,7 @@ func TestStyles_ownClasses(t *testing.T) {
 	}
 	of := map[string]string{}
 	for _, sheet := range sheets {
-		text, err := os.ReadFile(sheet)
-		test.OK(t, err)
+		text := test.Value(os.ReadFile(sheet))(t)
 		for _, rule := range selectors.FindAllStringSubmatch(string(text), -1) {
 			for class := range strings.SplitSeq(rule[1], ",") {
 				class = strings.TrimSpace(class)

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/net/html"
 
 	"longhaul/a2a"
+	"longhaul/internal/test"
 )
 
 var png, _ = base64.StdEncoding.DecodeString("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
@@ -110,9 +111,7 @@ func TestObject_images(t *testing.T) {
 	p := b.get("/console/inbox/" + gate)
 	path := "/console/inbox/" + strings.ReplaceAll(gate, ":", "%3A") + "/parts/0"
 	page{html: strings.ReplaceAll(p.html, ":1/parts", "%3A1/parts")}.holds(t, `<img src="`+path+`" alt="Image dot.png"`)
-	if n := strings.Count(p.html, "<img"); n != 1 {
-		t.Errorf("%d images, want 1", n)
-	}
+	test.Is(t, "images", 1, strings.Count(p.html, "<img"))
 	if image := b.get(path); image.html != string(png) || image.header.Get("Content-Type") != "image/png" {
 		t.Errorf("the image has the headers %v", image.header)
 	}

@@ -3,6 +3,7 @@ package console_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -37,8 +38,7 @@ func (s *site) say(t *testing.T, as, message string) string {
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("A2A-Version", "1.0")
 	r.Header.Set("Authorization", "Bearer "+as)
-	w, err := http.DefaultClient.Do(r)
-	test.OK(t, err)
+	w := test.Value(http.DefaultClient.Do(r))(t)
 	defer func() { _ = w.Body.Close() }()
 	var answer struct {
 		Task struct{ ID string }
@@ -59,8 +59,7 @@ type sentForm struct {
 // form returns the form of a page with an id.
 func (p page) form(t *testing.T, id string) (sentForm, bool) {
 	t.Helper()
-	root, err := html.Parse(strings.NewReader(p.html))
-	test.OK(t, err)
+	root := test.Value(html.Parse(strings.NewReader(p.html)))(t)
 	for n := range root.Descendants() {
 		if n.Data != "form" || attribute(n, "id") != id {
 			continue
@@ -266,9 +265,7 @@ func TestChange_invalid(t *testing.T) {
 	for _, part := range []string{"/tasks/9999999-0", "/tasks/1", "/tasks/x", "/plans/9999999", "/plans/1-0", "/plans/01"} {
 		b.post(path+part, whole).shows(t, http.StatusNotFound)
 	}
-	if after := s.world.Objective(id); after.Revision != 1 {
-		t.Errorf("%s is at revision %d", old.path, after.Revision)
-	}
+	test.Is(t, old.path+" is at revision", 1, s.world.Objective(id).Revision)
 }
 
 // A fork is made by a form, and stands beside its original. Tasks that have begun are repeated only if
@@ -318,9 +315,7 @@ func TestChange_scopes(t *testing.T) {
 				want = slices.DeleteFunc(slices.Clone(want), func(do string) bool { return do != "fail" && do != "cancel" && do != "complete" })
 			}
 			for _, do := range all {
-				if offered[do] != slices.Contains(want, do) {
-					t.Errorf("%s with %s: is %s offered? %v", at, scopes, do, offered[do])
-				}
+				test.Is(t, fmt.Sprintf("%s with %s: %s is offered", at, scopes, do), slices.Contains(want, do), offered[do])
 			}
 		}
 	}

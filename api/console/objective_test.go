@@ -323,9 +323,7 @@ func TestObjective_large(t *testing.T) {
 		t.Errorf("status %d, %d rows", p.status, strings.Count(p.html, `<li id="t`))
 	}
 	graph := b.get("/console/objectives/" + id + "?view=graph")
-	if n := strings.Count(graph.html, `<use href="#n-`); n != 500 {
-		t.Errorf("%d nodes", n)
-	}
+	test.Is(t, "nodes", 500, strings.Count(graph.html, `<use href="#n-`))
 	if len(p.html) > 200<<10 || len(graph.html) > 200<<10 {
 		t.Errorf("%d and %d bytes", len(p.html), len(graph.html))
 	}

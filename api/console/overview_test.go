@@ -98,8 +98,7 @@ func TestOverview_capacity(t *testing.T) {
 // A step that a quota holds back says why on the pages of its objective, and the overview shows the quotas of the tenant
 // and what waits, of its own alone.
 func TestOverview_quotas(t *testing.T) {
-	quotas, err := access.Quotas{}.With("acme:tokens-per-day=5000", "cost-in-all=9", "context-calls-in-all=1", "time-in-all=8h")
-	test.OK(t, err)
+	quotas := test.Value(access.Quotas{}.With("acme:tokens-per-day=5000", "cost-in-all=9", "context-calls-in-all=1", "time-in-all=8h"))(t)
 	const why = "Waits for the quota tokens-per-day of the tenant: 5,000 of 5,000 used."
 	s := beginService(t, servicetest.Config{Planner: approving, Script: func(w opt.Work) servicetest.Play {
 		if w.Leg > 0 {

@@ -1,6 +1,7 @@
 package console_test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -27,8 +28,7 @@ func beginProvider(t *testing.T, change ...func(*identity.Tokens, *identity.Clie
 	for _, f := range change {
 		f(&tokens, &client)
 	}
-	box, err := seal.New([]byte(strings.Repeat("k", 32)))
-	test.OK(t, err)
+	box := test.Value(seal.New([]byte(strings.Repeat("k", 32))))(t)
 	l = beginLogin(t, identity.Config{Tokens: &tokens}, func(who *identity.Authenticator, c *console.Config) {
 		c.Provider, c.ProviderName, c.Sealer = who.SignIn(client), "id.example.com", box
 	})
@@ -44,13 +44,9 @@ func (b *browser) leave(next string) string {
 		b.t.Fatalf("the way to the provider: %d %s", p.status, p.text)
 	}
 	r, err := http.NewRequestWithContext(b.t.Context(), http.MethodGet, to, nil)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	test.OK(b.t, err)
 	w, err := b.http.Do(r)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	test.OK(b.t, err)
 	defer func() { _ = w.Body.Close() }()
 	back, err := w.Location()
 	if err != nil {
@@ -142,8 +138,7 @@ func TestProvider_replay(t *testing.T) {
 		code.Set("code", u.Query().Get("code"))
 	}
 	late := l.careful(t)
-	mine, err := url.Parse(late.leave("/console/inbox"))
-	test.OK(t, err)
+	mine := test.Value(url.Parse(late.leave("/console/inbox")))(t)
 	code.Set("state", mine.Query().Get("state"))
 	if p := late.get("/console/oidc/callback?" + code.Encode()); p.status != http.StatusUnauthorized || !strings.Contains(p.text, "invalid_grant") || late.works() {
 		t.Errorf("with the code of another attempt: %d %s", p.status, p.text)
@@ -200,9 +195,7 @@ func TestProvider_renews(t *testing.T) {
 		}
 		pages.Wait()
 		l.read = nil
-		if p.Renewals() != n+1 {
-			t.Errorf("%d renewals, want %d", p.Renewals(), n+1)
-		}
+		test.Is(t, "renewals", n+1, p.Renewals())
 		l.world.Advance(identitytest.Lifetime - 61*time.Second + time.Duration(n)*time.Minute)
 	}
 }
@@ -278,9 +271,7 @@ func TestProvider_signsOut(t *testing.T) {
 			t.Error("the session works after signing out")
 		}
 		if !ends {
-			if got.header.Get("Location") != "/console/sign-in" {
-				t.Errorf("signing out leads to %d %s", got.status, got.header.Get("Location"))
-			}
+			test.Is(t, fmt.Sprintf("signing out leads to %d", got.status), "/console/sign-in", got.header.Get("Location"))
 			continue
 		}
 		to, err := url.Parse(strings.TrimPrefix(got.header.Get("Refresh"), "0; url="))

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -221,9 +222,7 @@ func TestSession_cookie(t *testing.T) {
 		s.Config.Handler.ServeHTTP(w, r)
 		got := w.Header().Get("Set-Cookie")
 		for _, want := range tc.want {
-			if !strings.Contains(got, want) {
-				t.Errorf("%s: the cookie %q has no %q", name, got, want)
-			}
+			test.Contains(t, name+": the cookie", want, got)
 		}
 		if strings.Contains(got, tc.not) {
 			t.Errorf("%s: the cookie %q has %q", name, got, tc.not)
@@ -325,9 +324,7 @@ func TestConsole_hosts(t *testing.T) {
 			r.Host = host
 			w := httptest.NewRecorder()
 			h.ServeHTTP(w, r)
-			if w.Code != want {
-				t.Errorf("%s of %s: %d, want %d", path, host, w.Code, want)
-			}
+			test.Is(t, fmt.Sprintf("%s of %s", path, host), want, w.Code)
 		}
 	}
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/console/sign-out", nil)

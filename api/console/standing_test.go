@@ -63,9 +63,7 @@ func TestStanding(t *testing.T) {
 	filled = with(filled, "key", fields(wrong).Get("key"), "holds", "object.amount < 50")
 	made := bob.post("/console/standing", filled)
 	made.wants(t, "active : Accepted at pay/Pay/Approve", "object.amount < 50", "0 of 2 times", "bob , of 1", "Nothing yet.")
-	if again := bob.post("/console/standing", filled); again.path != made.path {
-		t.Errorf("sent twice, it makes %s and %s", made.path, again.path)
-	}
+	test.Is(t, "sent twice, it makes", made.path, bob.post("/console/standing", filled).path)
 	s.send(t, "acme/ann", "pay 30")
 	made = bob.get(made.path)
 	made.wants(t, "1 of 2 times", "1. The question")
@@ -149,9 +147,7 @@ func TestAbsences(t *testing.T) {
 	for range 2 { // sent twice, it makes one
 		p := bob.post("/console/absences", filled)
 		p.wants(t, "bob dave now 1 Mar 2026, 09:30 UTC 5 Mar 2026, 00:00 UTC bob End")
-		if n := strings.Count(p.html, "<tr id="); n != 1 {
-			t.Errorf("%d absences", n)
-		}
+		test.Is(t, "absences", 1, strings.Count(p.html, "<tr id="))
 	}
 	other := with(url.Values{}, "principal", "carol", "groups", "buyers, <b>", "deputy", "dave", "from", "2026-03-02", "until", "2026-03-02")
 	for key, want := range map[string]int{"acme/bob approvals:respond runs:read": 403, "acme/eve runs:read": 403, "acme/eve absences:manage runs:read": 200} {

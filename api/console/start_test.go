@@ -2,6 +2,7 @@ package console_test
 
 import (
 	"context"
+	"fmt"
 	"html"
 	"net/http"
 	"net/url"
@@ -128,9 +129,7 @@ func TestStart_pausesForReview(t *testing.T) {
 		}
 		b.post("/console/new/start", sent)
 		openings := s.world.Openings()
-		if o := s.world.Objective(openings[len(openings)-1].Objective.ID); o.Paused != review {
-			t.Errorf("review %v: the objective is paused: %v", review, o.Paused)
-		}
+		test.Is(t, fmt.Sprintf("review %v: the objective is paused", review), review, s.world.Objective(openings[len(openings)-1].Objective.ID).Paused)
 	}
 }
 

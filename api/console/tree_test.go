@@ -10,8 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"longhaul/internal/test"
 	"longhaul/opt"
 )
@@ -98,11 +96,8 @@ func TestTree(t *testing.T) {
 			if *update {
 				test.OK(t, os.WriteFile(golden, []byte(svg+"\n"), 0o644))
 			}
-			want, err := os.ReadFile(golden)
-			test.OK(t, err)
-			if diff := cmp.Diff(strings.TrimSpace(string(want)), svg); diff != "" {
-				t.Errorf("the drawing differs: look at it, and run the test with -args -update (-want +got):\n%s", diff)
-			}
+			want := test.Value(os.ReadFile(golden))(t)
+			test.Equal(t, "the drawing differs: look at it, and run the test with -args -update", strings.TrimSpace(string(want)), svg)
 			tasks, groups := rectangles(nodeForm, svg, 190, 36), rectangles(groupForm, svg, 0, 0)
 			separate(t, tasks)
 			separate(t, groups)
@@ -118,9 +113,7 @@ func TestTree(t *testing.T) {
 					tasks = tasks[1:]
 				}
 			}
-			if len(tasks) != 0 {
-				t.Errorf("%d tasks are in no plan", len(tasks))
-			}
+			test.Is(t, "tasks are in no plan", 0, len(tasks))
 			edges(t, svg, rectangles(nodeForm, svg, 190, 36), plans)
 		})
 	}
@@ -190,9 +183,7 @@ func edges(t *testing.T, svg string, tasks []rectangle, plans []opt.PlanSpec) {
 			}
 		}
 	}
-	if diff := cmp.Diff(want, joined); diff != "" {
-		t.Errorf("lines between tasks (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "lines between tasks", want, joined)
 }
 
 // blockAt returns the block whose left side, or a line that is further by some, has a point.

@@ -87,8 +87,7 @@ func TestGetTask_numbers(t *testing.T) {
 	if err := protojson.Unmarshal(id, &sent); err == nil {
 		t.Error("a strict reader takes it: nothing is tested")
 	}
-	list, err := s.ListTasks(with(t), &a2apb.ListTasksRequest{HistoryLength: proto.Int32(1)})
-	test.OK(t, err)
+	list := test.Value(s.ListTasks(with(t), &a2apb.ListTasksRequest{HistoryLength: proto.Int32(1)}))(t)
 	got := list.GetTasks()[0].GetHistory()[0].GetParts()[0].GetData().GetListValue().AsSlice()
 	want := []any{9007199254740992.0, "1e400", 0.1, 1.0, map[string]any{"a": 2.0}, "\ufffd"}
 	test.Equal(t, "data", want, got)
@@ -102,8 +101,7 @@ func TestGetExtendedAgentCard(t *testing.T) {
 		extended.Requirements = []map[string][]string{{"bearer": {"read"}}}
 		c.Extended = &extended
 	})
-	card, err := s.GetExtendedAgentCard(with(t), &a2apb.GetExtendedAgentCardRequest{})
-	test.OK(t, err)
+	card := test.Value(s.GetExtendedAgentCard(with(t), &a2apb.GetExtendedAgentCardRequest{}))(t)
 	want := &a2apb.AgentCard{}
 	test.OK(t, protojson.Unmarshal(s.result(t, "GetExtendedAgentCard", `{}`), want))
 	test.Equal(t, "card", want, card, protocmp.Transform())
@@ -145,8 +143,7 @@ func TestRefusedMethods(t *testing.T) {
 
 func fields(t *testing.T, m map[string]any) *structpb.Struct {
 	t.Helper()
-	s, err := structpb.NewStruct(m)
-	test.OK(t, err)
+	s := test.Value(structpb.NewStruct(m))(t)
 	return s
 }
 

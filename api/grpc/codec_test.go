@@ -40,13 +40,11 @@ func TestAnswers_sameBytes(t *testing.T) {
 // Tools find out what the server has by reflection.
 func TestReflection(t *testing.T) {
 	s := newService(t)
-	stream, err := grpc_reflection_v1.NewServerReflectionClient(s.conn).ServerReflectionInfo(t.Context())
-	test.OK(t, err)
+	stream := test.Value(grpc_reflection_v1.NewServerReflectionClient(s.conn).ServerReflectionInfo(t.Context()))(t)
 	ask := func(req *grpc_reflection_v1.ServerReflectionRequest) *grpc_reflection_v1.ServerReflectionResponse {
 		t.Helper()
 		test.OK(t, stream.Send(req))
-		answer, err := stream.Recv()
-		test.OK(t, err)
+		answer := test.Value(stream.Recv())(t)
 		return answer
 	}
 	var names []string

@@ -41,8 +41,7 @@ func newBare(t *testing.T) *fixture {
 // open begins a call of a method and sends nothing.
 func (s *fixture) open(t *testing.T, method, credential string) grpc.ClientStream {
 	t.Helper()
-	call, err := s.conn.NewStream(with(t, "authorization", credential), &grpc.StreamDesc{ClientStreams: true, ServerStreams: true}, method)
-	test.OK(t, err)
+	call := test.Value(s.conn.NewStream(with(t, "authorization", credential), &grpc.StreamDesc{ClientStreams: true, ServerStreams: true}, method))(t)
 	return call
 }
 

@@ -17,8 +17,7 @@ func TestExtensions_metadata(t *testing.T) {
 	s := newService(t)
 	all := a2a.JoinExtensions([]string{a2a.ExtensionBudget, a2a.ExtensionCancel, a2a.ExtensionStream})
 	in := func(uri string, members map[string]any) *structpb.Struct {
-		out, err := structpb.NewStruct(map[string]any{uri: members})
-		test.OK(t, err)
+		out := test.Value(structpb.NewStruct(map[string]any{uri: members}))(t)
 		return out
 	}
 	of := func(m *structpb.Struct, uri string) map[string]*structpb.Value {
@@ -46,8 +45,7 @@ func TestExtensions_metadata(t *testing.T) {
 	}
 	last := 1.0
 	for {
-		e, err := stream.Recv()
-		test.OK(t, err)
+		e := test.Value(stream.Recv())(t)
 		n := of(e.GetStatusUpdate().GetMetadata(), a2a.ExtensionStream)["sequence"].GetNumberValue()
 		if n <= last {
 			t.Fatalf("number %v follows on %v in %v", n, last, e)

@@ -122,8 +122,7 @@ func said(id, text string) *a2apb.SendMessageRequest {
 // send sends text and returns the task.
 func (s *fixture) send(t *testing.T, id, text string) *a2apb.Task {
 	t.Helper()
-	answer, err := s.SendMessage(with(t), said(id, text))
-	test.OK(t, err)
+	answer := test.Value(s.SendMessage(with(t), said(id, text)))(t)
 	return answer.GetTask()
 }
 

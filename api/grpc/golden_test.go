@@ -80,8 +80,7 @@ func TestGolden(t *testing.T) {
 	if *update {
 		test.OK(t, os.WriteFile(file, []byte(got.String()), 0o644))
 	}
-	want, err := os.ReadFile(file)
-	test.OK(t, err)
+	want := test.Value(os.ReadFile(file))(t)
 	if diff := cmp.Diff(string(want), got.String()); diff != "" {
 		t.Errorf("%s mismatch (-want +got):\n%s\nif that is meant: GOWORK=off go test ./api ./api/grpc -run Golden -args -update", file, diff)
 	}
@@ -116,8 +115,7 @@ func (s *fixture) golden(t *testing.T, method, request string) string {
 
 func newMessage(t *testing.T, of protoreflect.MessageDescriptor) proto.Message {
 	t.Helper()
-	typ, err := protoregistry.GlobalTypes.FindMessageByName(of.FullName())
-	test.OK(t, err)
+	typ := test.Value(protoregistry.GlobalTypes.FindMessageByName(of.FullName()))(t)
 	return typ.New().Interface()
 }
 
@@ -190,8 +188,7 @@ func substitutes(f protoreflect.FieldDescriptor, v protoreflect.Value) []substit
 // answer calls a method and returns the messages that it answers with, or its status.
 func (s *fixture) answer(t *testing.T, m protoreflect.MethodDescriptor, request proto.Message) string {
 	t.Helper()
-	stream, err := s.conn.NewStream(with(t), &grpc.StreamDesc{ServerStreams: true}, fmt.Sprintf("/%s/%s", m.Parent().FullName(), m.Name()))
-	test.OK(t, err)
+	stream := test.Value(s.conn.NewStream(with(t), &grpc.StreamDesc{ServerStreams: true}, fmt.Sprintf("/%s/%s", m.Parent().FullName(), m.Name())))(t)
 	if err := stream.SendMsg(request); err != nil && err != io.EOF {
 		t.Fatal(err)
 	}
@@ -216,8 +213,7 @@ var pageToken = regexp.MustCompile(`"nextPageToken":"[^"]+"`)
 // compact returns m as JSON without the spaces that protojson varies.
 func compact(t *testing.T, m proto.Message) string {
 	t.Helper()
-	text, err := protojson.Marshal(m)
-	test.OK(t, err)
+	text := test.Value(protojson.Marshal(m))(t)
 	var b bytes.Buffer
 	test.OK(t, json.Compact(&b, text))
 	return pageToken.ReplaceAllString(b.String(), `"nextPageToken":"TOKEN"`)

@@ -41,9 +41,7 @@ func TestHealth_Check(t *testing.T) {
 	}
 	s.world.Down(opt.ErrUnavailable)
 	s.world.Advance(time.Second)
-	if got, err := check(""); got != notServing || err != nil {
-		t.Errorf("with its engine down it is %v, error %v", got, err)
-	}
+	test.Is(t, "with its engine down it is", notServing, test.Value(check(""))(t))
 }
 
 func TestHealth_List(t *testing.T) {
@@ -73,8 +71,7 @@ func watchHealth(t *testing.T, s *fixture, service string) (
 	stream grpc.ServerStreamingClient[grpc_health_v1.HealthCheckResponse], next func(grpc_health_v1.HealthCheckResponse_ServingStatus),
 ) {
 	t.Helper()
-	stream, err := grpc_health_v1.NewHealthClient(s.conn).Watch(t.Context(), &grpc_health_v1.HealthCheckRequest{Service: service})
-	test.OK(t, err)
+	stream = test.Value(grpc_health_v1.NewHealthClient(s.conn).Watch(t.Context(), &grpc_health_v1.HealthCheckRequest{Service: service}))(t)
 	return stream, func(want grpc_health_v1.HealthCheckResponse_ServingStatus) {
 		t.Helper()
 		if got, err := stream.Recv(); err != nil || got.GetStatus() != want {
@@ -111,9 +108,7 @@ func TestHealth_watchEnds(t *testing.T) {
 	var streams []grpc.ServerStreamingClient[grpc_health_v1.HealthCheckResponse]
 	for _, service := range append(services, "another") {
 		stream, _ := watchHealth(t, s, service)
-		if _, err := stream.Recv(); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, test.Err(stream.Recv()))
 		streams = append(streams, stream)
 	}
 	if err := s.grpc.Shutdown(t.Context()); err != nil {

@@ -162,8 +162,7 @@ func TestMemory_stalledStreams(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newService(t, func(c *config) { c.MaxMessage, c.Authenticate = 0, callerOf })
-			l, err := net.Listen("tcp", "127.0.0.1:0")
-			test.OK(t, err)
+			l := test.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 			go func() { _ = s.grpc.Serve(l) }()
 			before := memory()
 			for range streams / perConn {
@@ -228,13 +227,11 @@ func (c *tallied) Decompress(r io.Reader) (io.Reader, error) {
 // One address may have so many connections that others can still connect.
 func TestConnections(t *testing.T) {
 	s := newService(t)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	test.OK(t, err)
+	l := test.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	go func() { _ = s.grpc.Serve(l) }()
 	var open []net.Conn
 	for i := range 300 {
-		conn, err := net.Dial("tcp", l.Addr().String())
-		test.OK(t, err)
+		conn := test.Value(net.Dial("tcp", l.Addr().String()))(t)
 		defer conn.Close()
 		if _, err := conn.Read(make([]byte, 1)); err != nil {
 			if i < 256 {

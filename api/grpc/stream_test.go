@@ -72,9 +72,7 @@ func TestStreams(t *testing.T) {
 	}
 	accept := said("r", "accept")
 	accept.Message.TaskId = id
-	if _, err := s.SendMessage(with(t), accept); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, test.Err(s.SendMessage(with(t), accept)))
 	s.finish(id)
 	got, err := rest(watching)
 	want := []string{"input_required", "working", "1-0-post append=false last=false", "1-0-post append=true last=true", "completed"}
@@ -84,11 +82,8 @@ func TestStreams(t *testing.T) {
 
 func TestStream_ofAMessage(t *testing.T) {
 	s := newService(t)
-	stream, err := s.SendStreamingMessage(with(t), said("m", "hello"))
-	test.OK(t, err)
-	if got, err := rest(stream); err != nil || fmt.Sprint(got) != "[message Hello.]" {
-		t.Errorf("events %q, error %v", got, err)
-	}
+	stream := test.Value(s.SendStreamingMessage(with(t), said("m", "hello")))(t)
+	test.Is(t, "events", "[message Hello.]", fmt.Sprint(test.Value(rest(stream))(t)))
 }
 
 // An agent that does not stream refuses. The goldens have tasks that are unknown and that have ended.
@@ -104,11 +99,8 @@ func TestStream_refused(t *testing.T) {
 // follow subscribes to a task, and reads the first event.
 func (s *fixture) follow(t *testing.T, id string) grpc.ServerStreamingClient[a2apb.StreamResponse] {
 	t.Helper()
-	stream, err := s.SubscribeToTask(with(t), &a2apb.SubscribeToTaskRequest{Id: id})
-	test.OK(t, err)
-	if _, err := stream.Recv(); err != nil {
-		t.Fatal(err)
-	}
+	stream := test.Value(s.SubscribeToTask(with(t), &a2apb.SubscribeToTaskRequest{Id: id}))(t)
+	test.OK(t, test.Err(stream.Recv()))
 	return stream
 }
 
@@ -121,9 +113,7 @@ func TestStream_deafWatch(t *testing.T) {
 	id := s.send(t, "m", "slow").GetId()
 	stream := s.follow(t, id)
 	s.finish(id)
-	if got, err := rest(stream); err != nil || len(got) != 3 {
-		t.Errorf("events %q, error %v", got, err)
-	}
+	test.Is(t, "events", 3, len(test.Value(rest(stream))(t)))
 }
 
 type never struct{}
@@ -161,11 +151,8 @@ func TestStream_clientGoes(t *testing.T) {
 		}
 	})
 	ctx, cancel := context.WithCancel(with(t))
-	stream, err := s.SendStreamingMessage(ctx, said("m", "slow"))
-	test.OK(t, err)
-	if _, err := stream.Recv(); err != nil {
-		t.Fatal(err)
-	}
+	stream := test.Value(s.SendStreamingMessage(ctx, said("m", "slow")))(t)
+	test.OK(t, test.Err(stream.Recv()))
 	cancel()
 	open.Wait()
 }
@@ -196,11 +183,8 @@ func TestStreams_callerRefused(t *testing.T) {
 	task := s.send(t, "m", "slow")
 	ctx, cancel := context.WithTimeout(with(t), 20*time.Second)
 	defer cancel()
-	stream, err := s.SubscribeToTask(ctx, &a2apb.SubscribeToTaskRequest{Id: task.GetId()})
-	test.OK(t, err)
-	if _, err := stream.Recv(); err != nil {
-		t.Fatal(err)
-	}
+	stream := test.Value(s.SubscribeToTask(ctx, &a2apb.SubscribeToTaskRequest{Id: task.GetId()}))(t)
+	test.OK(t, test.Err(stream.Recv()))
 	revoked.Store(true)
 	if _, err := rest(stream); status.Code(err) != codes.Unauthenticated {
 		t.Errorf("end of the stream: %v", err)

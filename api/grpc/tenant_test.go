@@ -11,6 +11,8 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/encoding/prototext"
 	"google.golang.org/protobuf/proto"
+
+	"longhaul/internal/test"
 )
 
 // The answer to every method, about the work of another tenant, is the one of a
@@ -21,9 +23,7 @@ func TestTenants_apart(t *testing.T) {
 		root := full.send(t, stage, text).GetId()
 		for _, id := range []string{root, taskOf(root)} {
 			config := &a2apb.TaskPushNotificationConfig{TaskId: id, Id: "c", Url: "https://example.com/p"}
-			if _, err := full.CreateTaskPushNotificationConfig(with(t), config); err != nil {
-				t.Fatal(err)
-			}
+			test.OK(t, test.Err(full.CreateTaskPushNotificationConfig(with(t), config)))
 			for method, call := range calls(id, root, stage) {
 				if diff := cmp.Diff(outcome(t, empty, call), outcome(t, full, call)); diff != "" {
 					t.Errorf("%s of %s: without the other's work (-), with it (+):\n%s", method, stage, diff)

@@ -112,8 +112,7 @@ func (s strict) Stream(call.Caller) (func(), error) { return func() {}, nil }
 
 func begin(t *testing.T, file string, wrong call.Quota) *site {
 	t.Helper()
-	list, err := load(t, file)
-	test.OK(t, err)
+	list := test.Value(load(t, file))(t)
 	s := &site{t: t, agent: &agent{}, world: servicetest.New(t, servicetest.Config{})}
 	operations := service.New(service.Config{
 		Engine: s.world, Journal: s.world.Journal(), Pushes: s.world.Journal().Pushes, Watch: s.world.Watch, Agent: s.agent, Card: card.Info{Name: "Longhaul"},
@@ -145,8 +144,7 @@ func (s *site) begins(name string, h headers, body string) *opt.Objective {
 	if err := json.Unmarshal([]byte(answer), &got); err != nil || status != http.StatusAccepted {
 		s.t.Fatalf("%s: %d %s", name, status, answer)
 	}
-	o, err := s.world.Journal().Objective(s.t.Context(), "acme", got.TaskID)
-	test.OK(s.t, err)
+	o := test.Value(s.world.Journal().Objective(s.t.Context(), "acme", got.TaskID))(s.t)
 	return o
 }
 
@@ -267,8 +265,7 @@ func TestPage_once(t *testing.T) {
 	}
 	h, body := gitHub("d", pull), pull
 	before := s.begins("pulls", h, body).ID
-	list, err := load(t, strings.Replace(file, "Review {{", "Look at {{", 1))
-	test.OK(t, err)
+	list := test.Value(load(t, strings.Replace(file, "Review {{", "Look at {{", 1)))(t)
 	s.page.Replace(list)
 	test.Is(t, "after a change of the template the task", before, s.begins("pulls", h, body).ID)
 }
@@ -288,8 +285,7 @@ func TestPage_golden(t *testing.T) {
 	if status != http.StatusBadRequest { // it is no JSON
 		t.Errorf("the example of GitHub: %d", status)
 	}
-	list, err := load(t, file)
-	test.OK(t, err)
+	list := test.Value(load(t, file))(t)
 	at := hook.New(hook.Config{Calls: call.New(call.Config{Log: zap.NewNop()}), Messages: away{}, Triggers: list, Now: func() time.Time { return time.Unix(1700000299, 0) }})
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(invoice))
 	r.Header.Set("Stripe-Signature", "t=1700000000,v1=bd5b5409e0dc2d66956d2ebc2f38d4706aac8afa8d532c1f7b7dee28d705f260")

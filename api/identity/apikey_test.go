@@ -25,8 +25,7 @@ func TestAuthenticate_key(t *testing.T) {
 	want := call.Caller{Tenant: "acme", Principal: "ann", Groups: []string{"finance"}, Scopes: []call.Scope{call.ReadRuns, call.RespondApprovals}}
 	for _, header := range [][]string{{"Authorization", "Bearer " + text}, {"Authorization", "bearer  " + text}, {"X-API-Key", text}} {
 		for range 2 { // also from the cache
-			got, err := f.Authenticate(request(t, header...))
-			test.OK(t, err)
+			got := test.Value(f.Authenticate(request(t, header...)))(t)
 			test.Equal(t, header[0]+": caller", want, got)
 		}
 		wantStatus(t, header[0], f.calls(t, header...), http.StatusOK, 0)
@@ -75,9 +74,7 @@ func TestAuthenticate_revoked(t *testing.T) {
 	text, k := f.key(t)
 	short, _ := f.key(t, func(k *access.APIKey) { k.ExpiresAt = a2a.At(f.clock.Now().Add(time.Second)) })
 	for _, key := range []string{text, short} {
-		if _, err := f.Authenticate(request(t, "X-API-Key", key)); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, test.Err(f.Authenticate(request(t, "X-API-Key", key))))
 	}
 	test.OK(t, f.journal.APIKeys.RevokeAPIKey(t.Context(), k.ID, a2a.At(f.clock.Now())))
 	f.clock.move(time.Second)

@@ -78,8 +78,7 @@ func (i *issuer) client(t *testing.T, template x509.Certificate) tls.Certificate
 // verified one counts.
 func TestAuthenticate_certificate(t *testing.T) {
 	ours, theirs := newIssuer(t), newIssuer(t)
-	spiffe, err := url.Parse("spiffe://example.com/build")
-	test.OK(t, err)
+	spiffe := test.Value(url.Parse("spiffe://example.com/build"))(t)
 	named := pkix.Name{CommonName: "Build"}
 	f := newFixture(t, identity.Config{Certificates: &identity.Certificates{Tenant: "acme", Scopes: []call.Scope{call.ReadRuns}}})
 	key, _ := f.key(t)
@@ -129,9 +128,7 @@ func TestAuthenticate_unverified(t *testing.T) {
 		t.Errorf("caller %+v", got)
 	}
 	r.TLS.VerifiedChains = [][]*x509.Certificate{{leaf}}
-	if got, err := f.Authenticate(r); err != nil || got.Principal != "Build" {
-		t.Errorf("verified: caller %+v, error %v", got, err)
-	}
+	test.Is(t, "verified: caller", "Build", test.Value(f.Authenticate(r))(t).Principal)
 	f.clock.move(leaf.NotAfter.Sub(f.clock.Now()) + time.Second)
 	if got, err := f.Authenticate(r); err == nil {
 		t.Errorf("expired since the connection was opened: caller %+v", got)
@@ -162,8 +159,7 @@ func secured(t *testing.T, f *fixture, clients *issuer) *host {
 	h.http.Config.ErrorLog = nil
 	h.http.StartTLS()
 	t.Cleanup(h.http.Close)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	test.OK(t, err)
+	l := test.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	h.grpc = l.Addr().String()
 	s := apigrpc.New(apigrpc.Config{Service: f.service, Authenticate: f.Authenticate, TLS: cfg.Clone()})
 	served := make(chan error, 1)

@@ -77,8 +77,7 @@ func (p *provider) rotate(t *testing.T, kid string) {
 
 func newRSA(t *testing.T) *rsa.PrivateKey {
 	t.Helper()
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	test.OK(t, err)
+	key := test.Value(rsa.GenerateKey(rand.Reader, 2048))(t)
 	return key
 }
 
@@ -130,8 +129,7 @@ func TestAuthenticate_token(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, p.accepts(tc.change))
 			for range 2 {
-				got, err := f.Authenticate(request(t, "Authorization", "Bearer "+p.token(f, tc.claims)))
-				test.OK(t, err)
+				got := test.Value(f.Authenticate(request(t, "Authorization", "Bearer "+p.token(f, tc.claims))))(t)
 				test.Equal(t, "caller", tc.want, got)
 			}
 		})
@@ -152,8 +150,7 @@ func TestAuthenticate_badToken(t *testing.T) {
 	signed := func(key crypto.PrivateKey, kid string) string {
 		return oidctest.SignIDToken(key, kid, oidc.RS256, p.claims(f, fields{"org": "acme"}))
 	}
-	der, err := x509.MarshalPKIXPublicKey(p.key.Public())
-	test.OK(t, err)
+	der := test.Value(x509.MarshalPKIXPublicKey(p.key.Public()))(t)
 	confused := part(`{"alg":"HS256","kid":"one"}`) + "." + parts[1]
 	mac := hmac.New(sha256.New, pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}))
 	mac.Write([]byte(confused))

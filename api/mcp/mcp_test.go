@@ -280,8 +280,7 @@ func TestDoor_undeclared(t *testing.T) {
 		r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+mcp.Path, strings.NewReader(body))
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("Accept", "application/json, text/event-stream")
-		res, err := (&http.Client{Transport: as("acme/carl")}).Do(r)
-		test.OK(t, err)
+		res := test.Value((&http.Client{Transport: as("acme/carl")}).Do(r))(t)
 		text, _ := io.ReadAll(res.Body)
 		_ = res.Body.Close()
 		has(t, method, string(text), `"code":-32021`, `"data":{"requiredCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}}`)
@@ -303,8 +302,7 @@ func TestDoor_identity(t *testing.T) {
 		{"nobody", "/.well-known/oauth-protected-resource", http.StatusOK, ""},
 	} {
 		r, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+tc.path, nil)
-		res, err := (&http.Client{Transport: as(tc.caller)}).Do(r)
-		test.OK(t, err)
+		res := test.Value((&http.Client{Transport: as(tc.caller)}).Do(r))(t)
 		var about struct {
 			Resource string
 			Servers  []string `json:"authorization_servers"`

@@ -8,6 +8,7 @@ import (
 
 	"longhaul/api/call"
 	"longhaul/api/quota"
+	"longhaul/internal/test"
 )
 
 var (
@@ -72,11 +73,7 @@ func TestQuota_atATime(t *testing.T) {
 func TestQuota_none(t *testing.T) {
 	q := quota.New(quota.Config{})
 	for range 1000 {
-		if _, err := q.Call(ann); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := q.Stream(ann); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, test.Err(q.Call(ann)))
+		test.OK(t, test.Err(q.Stream(ann)))
 	}
 }

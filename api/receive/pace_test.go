@@ -121,9 +121,7 @@ func TestPacer_repeats(t *testing.T) {
 		simulate(time.Second)
 		say(t, p, opt.Callback{ID: "c", Text: "c"})
 		simulate(time.Minute)
-		if got := strings.Join(d.all(), ", "); got != "a, c" {
-			t.Errorf("%s were delivered", got)
-		}
+		test.Is(t, "were delivered", "a, c", strings.Join(d.all(), ", "))
 	})
 }
 
@@ -154,9 +152,7 @@ func TestPacer_failures(t *testing.T) {
 		d.fail = 3
 		say(t, p, opt.Callback{Text: "b"})
 		simulate(time.Minute)
-		if got := strings.Join(d.all(), ", "); got != "a, b" {
-			t.Errorf("%s were delivered", got)
-		}
+		test.Is(t, "were delivered", "a, b", strings.Join(d.all(), ", "))
 	})
 }
 
@@ -205,9 +201,7 @@ func TestPacer_latestWins(t *testing.T) {
 					t.Error(err)
 				}
 				simulate(time.Minute)
-				if got := strings.Join(d.all(), ", "); got != tt.want {
-					t.Errorf("%s were delivered, want %s", got, tt.want)
-				}
+				test.Is(t, "were delivered", tt.want, strings.Join(d.all(), ", "))
 			})
 		})
 	}
@@ -260,9 +254,7 @@ func TestPacer_repeatsMeanwhile(t *testing.T) {
 				if err := <-repeat; !errors.Is(err, tt.err) {
 					t.Errorf("the repeat ended with %v, want %v", err, tt.err)
 				}
-				if got := strings.Join(d.all(), ", "); got != tt.want {
-					t.Errorf("%q were delivered, want %q", got, tt.want)
-				}
+				test.Is(t, "were delivered", tt.want, strings.Join(d.all(), ", "))
 			})
 		})
 	}
@@ -276,9 +268,7 @@ func TestPacer_stop(t *testing.T) {
 		}
 		p.Stop()
 		say(t, p, opt.Callback{Text: "d"})
-		if got := strings.Join(d.all(), ", "); got != "a, c, d" {
-			t.Errorf("%s were delivered", got)
-		}
+		test.Is(t, "were delivered", "a, c, d", strings.Join(d.all(), ", "))
 	})
 }
 

@@ -17,8 +17,7 @@ import (
 // newService returns a service on a journal in memory, without an engine.
 func newService(t *testing.T, card card.Info) *service.Service {
 	t.Helper()
-	j, err := journal.Open(t.Context(), journal.Config{})
-	test.OK(t, err)
+	j := test.Value(journal.Open(t.Context(), journal.Config{}))(t)
 	t.Cleanup(func() { _ = j.Close() })
 	return service.New(service.Config{
 		Journal: j, Pushes: j.Pushes, Watch: func(id string) call.Watch { return j.Watch(id) }, Card: card,
@@ -61,9 +60,7 @@ func TestService_Serve(t *testing.T) {
 		if fault == nil || fault.Kind != tc.want || c.Fault != fault {
 			t.Errorf("%s: fault is %+v, want kind %d", name, fault, tc.want)
 		}
-		if handled != (tc.err != nil) {
-			t.Errorf("%s: handled: %v", name, handled)
-		}
+		test.Is(t, name+": handled", tc.err != nil, handled)
 	}
 	c := s.NewCall("mine")
 	if fault := s.Serve(c, steps(known, func() error { panic("lost") })); fault == nil || fault.Kind != call.Internal {

@@ -62,8 +62,7 @@ func fuzzRead(f *testing.F, v wire.Version) {
 
 func reread(t *testing.T, v wire.Version, m a2a.Message) a2a.Message {
 	t.Helper()
-	b, err := wire.Marshal(map[string]any{"message": v.Message(m)})
-	test.OK(t, err)
+	b := test.Value(wire.Marshal(map[string]any{"message": v.Message(m)}))(t)
 	if !json.Valid(b) {
 		t.Fatalf("not JSON: %s", b)
 	}

@@ -37,8 +37,7 @@ func readSend(t *testing.T, v wire.Version, parts string) message.SendParams {
 
 func write(t *testing.T, v any) string {
 	t.Helper()
-	b, err := wire.Marshal(v)
-	test.OK(t, err)
+	b := test.Value(wire.Marshal(v))(t)
 	return string(b)
 }
 

@@ -15,8 +15,7 @@ import (
 func TestVersion_linked(t *testing.T) {
 	read := func(name string) string {
 		t.Helper()
-		text, err := os.ReadFile(filepath.Join("..", "..", name))
-		test.OK(t, err)
+		text := test.Value(os.ReadFile(filepath.Join("..", "..", name)))(t)
 		return string(text)
 	}
 	makefile := read("Makefile")

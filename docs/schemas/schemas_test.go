@@ -260,8 +260,7 @@ func (m *maker) read(t *testing.T, dir string) {
 		t.Fatal(files, err)
 	}
 	for _, name := range files {
-		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(dir, name), nil, parser.ParseComments)
-		test.OK(t, err)
+		file := test.Value(parser.ParseFile(token.NewFileSet(), filepath.Join(dir, name), nil, parser.ParseComments))(t)
 		ast.Inspect(file, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.GenDecl:

@@ -9,14 +9,13 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/google/go-cmp/cmp"
+	"golang.org/x/mod/modfile"
+
+	"longhaul/internal/test"
 )
 
 func TestRepository(t *testing.T) {
-	sources, err := repository()
-	if err != nil {
-		t.Fatal(err)
-	}
+	sources := test.Value(repository())(t)
 	seen := map[string]bool{}
 	for _, s := range sources {
 		seen[s.room] = true
@@ -53,6 +52,29 @@ func TestMigrations(t *testing.T) {
 			t.Errorf("migration %s begins with %q, want %q: take the next free number", f.Name(), f.Name()[:5], want)
 		}
 		next, before = next+1, name
+	}
+}
+
+// Modules with other versions of one dependency build all that imports it again: the SDK, and so most of
+// the service.
+func TestModules_sameVersions(t *testing.T) {
+	versions := map[string]string{}
+	for _, name := range []string{"go.mod", "dev/go.mod", "examples/worker/go/go.mod"} {
+		text, err := os.ReadFile("../../" + name)
+		test.OK(t, err)
+		mod, err := modfile.Parse(name, text, nil)
+		test.OK(t, err)
+		for _, r := range mod.Require {
+			if v := versions[r.Mod.Path]; v != "" && v != r.Mod.Version {
+				t.Errorf("%s has %s, and go.mod %s", name, r.Mod, v)
+			}
+			if name == "go.mod" {
+				versions[r.Mod.Path] = r.Mod.Version
+			}
+		}
+	}
+	if len(versions) < 50 {
+		t.Errorf("go.mod requires %d modules", len(versions))
 	}
 }
 
@@ -162,14 +184,9 @@ func TestCheckTypes(t *testing.T) {
 		files[fmt.Sprintf("api/big%d.go", i)] = &fstest.MapFile{Data: []byte(text)}
 		files[fmt.Sprintf("api/big%d_test.go", i)] = &fstest.MapFile{Data: []byte("package x\n\nfunc (small) m() {}\n")}
 	}
-	sources, err := load(files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sources := test.Value(load(files))(t)
 	want := []string{"api.big has methods in 6 files, more than 3"}
-	if diff := cmp.Diff(want, checkTypes(sources)); diff != "" {
-		t.Errorf("checkTypes (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "checkTypes", want, checkTypes(sources))
 }
 
 // The table has no cycles: if one room may import another, directly or not, the
@@ -207,7 +224,5 @@ func TestAmong(t *testing.T) {
 		got[name] = among(name, []string{"api/*", "a2a"})
 	}
 	want := map[string]bool{"api": false, "api/wire": true, "api/wire/x": true, "apis": false, "a2a": true}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("among api/* and a2a (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "among api/* and a2a", want, got)
 }

@@ -5,16 +5,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"longhaul/internal/test"
 )
 
 // The diagram of the rooms in docs/architecture.md has all packages that the program consists of,
 // and each imports only those that come after it.
 func TestDiagram(t *testing.T) {
 	places := diagram(t)
-	sources, err := repository()
-	if err != nil {
-		t.Fatal(err)
-	}
+	sources := test.Value(repository())(t)
 	seen := map[string]bool{}
 	for _, s := range sources {
 		at := slices.Index(places, s.room)
@@ -40,10 +39,7 @@ func TestDiagram(t *testing.T) {
 
 // diagram returns the rooms in the diagram, in its order.
 func diagram(t *testing.T) (places []string) {
-	text, err := os.ReadFile("../../docs/architecture.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := test.Value(os.ReadFile("../../docs/architecture.md"))(t)
 	_, rest, _ := strings.Cut(string(text), "\n## Rooms\n")
 	_, rest, _ = strings.Cut(rest, "```\n")
 	lines, _, ok := strings.Cut(rest, "```")

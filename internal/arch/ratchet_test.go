@@ -10,6 +10,8 @@ import (
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
+
+	"longhaul/internal/test"
 )
 
 // figures are numbers by subject.
@@ -79,10 +81,7 @@ func compare(check string, allowed, found figures) (wrong []string) {
 }
 
 func TestRatchet(t *testing.T) {
-	sources, err := repository()
-	if err != nil {
-		t.Fatal(err)
-	}
+	sources := test.Value(repository())(t)
 	found := measures(sources)
 	if diff := cmp.Diff(slices.Sorted(maps.Keys(found)), slices.Sorted(maps.Keys(allowed))); diff != "" {
 		t.Errorf("checks without figures, or figures without a check:\n%s", diff)
@@ -102,9 +101,7 @@ func TestCompare(t *testing.T) {
 		"files: d fell from 5 to within the limit: remove it from the table",
 		"files: e has 7 now, which is above the limit",
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("compare (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "compare", want, got)
 }
 
 // A small repository that breaks each limit.
@@ -140,10 +137,7 @@ func TestMeasures(t *testing.T) {
 	}
 	add("worker/long.go", strings.Repeat("//\n", maxHundreds*100))
 
-	sources, err := load(files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sources := test.Value(load(files))(t)
 	want := map[string]figures{
 		"complexity":                     {"a2a.deep": 17},
 		"files":                          {"workflows": maxPackage + 1},
@@ -152,7 +146,5 @@ func TestMeasures(t *testing.T) {
 		"methods":                        {"opt.whole": 50, "opt.wrapper": 50},
 		"variables with a whole journal": {"api": 3},
 	}
-	if diff := cmp.Diff(want, measures(sources)); diff != "" {
-		t.Errorf("measures (-want +got):\n%s", diff)
-	}
+	test.Equal(t, "measures", want, measures(sources))
 }

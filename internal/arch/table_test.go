@@ -264,11 +264,11 @@ var owners = map[string][]string{
 	// Alone: a configuration library beside it would be a second list of the settings.
 	"github.com/alecthomas/kong": {"internal/process", "internal/cli", "internal/cli/*", // whose model of the commands scripts and pages show
 		"internal/serve", "internal/operate", "internal/commands"}, // their tests, which parse their own commands
-	"golang.org/x/mod":              {"internal/cli/scaffold", "dev/topology"},                // reads and writes go.mod; compares versions
-	"github.com/mattn/go-runewidth": {"internal/process", "internal/commands", "api/console"}, // the width of text on a terminal and in drawings
-	"github.com/dustin/go-humanize": {"api/console"},                                          // sizes for people
-	"golang.org/x/term":             {"internal/process"},                                     // the size of a terminal
-	"github.com/creack/pty":         {"internal/serve", "internal/commands", "internal/cli"},  // pseudo-terminals in their tests
+	"golang.org/x/mod":              {"internal/cli/scaffold", "internal/arch", "dev/topology"}, // reads and writes go.mod; compares versions
+	"github.com/mattn/go-runewidth": {"internal/process", "internal/commands", "api/console"},   // the width of text on a terminal and in drawings
+	"github.com/dustin/go-humanize": {"api/console"},                                            // sizes for people
+	"golang.org/x/term":             {"internal/process"},                                       // the size of a terminal
+	"github.com/creack/pty":         {"internal/serve", "internal/commands", "internal/cli"},    // pseudo-terminals in their tests
 
 	"github.com/modelcontextprotocol/go-sdk": {"activities/*", "examples/llm/standin", "api/mcp"},
 	"github.com/getkin/kin-openapi":          {"api"}, // its tests read the description of the API

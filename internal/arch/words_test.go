@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"longhaul/internal/test"
 )
 
 // mannered are literary words, each with plain ones. Comments and texts do without them:
@@ -135,10 +137,7 @@ func (s source) prose() (out []passage) {
 
 // Comments, errors and logs are in plain words.
 func TestWords(t *testing.T) {
-	sources, err := repository()
-	if err != nil {
-		t.Fatal(err)
-	}
+	sources := test.Value(repository())(t)
 	for _, s := range sources {
 		for _, w := range checkWords(s) {
 			t.Errorf("%s: %s", s.path, w)
@@ -160,10 +159,7 @@ func TestCheckWords(t *testing.T) {
 		{"internal/prove/scorecard.go", "// \"A result stays as it was told\"\n", ""},
 		{"internal/prove/check.go", "// \"A result stays as it was told\"\n", `"told"`},
 	} {
-		sources, err := load(fstest.MapFS{tt.path: {Data: []byte("package x\n\n" + tt.text)}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		sources := test.Value(load(fstest.MapFS{tt.path: {Data: []byte("package x\n\n" + tt.text)}}))(t)
 		got := strings.Join(checkWords(sources[0]), "\n")
 		if (tt.want == "") != (got == "") || !strings.Contains(got, tt.want) || strings.Contains(got, "\n") {
 			t.Errorf("%s with %q: %q, want %s", tt.path, tt.text, got, tt.want)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"longhaul/internal/child"
+	"longhaul/internal/test"
 )
 
 func TestProcess_Kill(t *testing.T) {
@@ -38,14 +39,12 @@ func TestProcess_Kill(t *testing.T) {
 // A process that begins children all the time leaves none.
 func TestProcess_KillTree_whileChildrenBegin(t *testing.T) {
 	p := start(t, "for i in $(seq 300); do sleep 1000 & echo $!; done; wait")
-	if err := child.Until(t.Context(), time.Millisecond, func() error {
+	test.OK(t, child.Until(t.Context(), time.Millisecond, func() error {
 		if p.Tail(1) == "" {
 			return errors.New("it has begun none")
 		}
 		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	p.KillTree()
 	if err := child.Until(t.Context(), time.Millisecond, func() error { return ended(p) }); err != nil {
 		t.Errorf("children of the process: %v", err)

@@ -53,8 +53,6 @@ func TestRun_namesItsCommands(t *testing.T) {
 
 func TestRun_version(t *testing.T) {
 	for _, arg := range []string{"version", "--version"} {
-		if got := show(t, arg); got != "longhaul "+process.Version+"\n" {
-			t.Errorf("%s: %q", arg, got)
-		}
+		test.Is(t, arg, "longhaul "+process.Version+"\n", show(t, arg))
 	}
 }

@@ -55,8 +55,7 @@ func TestRun_configInit(t *testing.T) {
 	t.Chdir(t.TempDir())
 	all := show(t, "config")
 	show(t, "config", "--init")
-	text, err := os.ReadFile(defaultConfigFile)
-	test.OK(t, err)
+	text := test.Value(os.ReadFile(defaultConfigFile))(t)
 	if said := show(t, "config"); said != all {
 		t.Error("the comments change settings")
 	}

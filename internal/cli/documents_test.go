@@ -19,14 +19,12 @@ var command = regexp.MustCompile(`^(?:    )?(?:\$ )?((?:[A-Z_]+=\S+ )*)(?:\./|bi
 func TestDocuments_commands(t *testing.T) {
 	var names []string
 	for _, pattern := range []string{"../../README.md", "../../docs/*.md", "../../examples/*.md", "../../examples/*/*.md"} {
-		found, err := filepath.Glob(pattern)
-		test.OK(t, err)
+		found := test.Value(filepath.Glob(pattern))(t)
 		names = append(names, found...)
 	}
 	checked := 0
 	for _, name := range names {
-		text, err := os.ReadFile(name)
-		test.OK(t, err)
+		text := test.Value(os.ReadFile(name))(t)
 		block := false
 		text = []byte(strings.ReplaceAll(string(text), "\\\n", " ")) // a command that continues
 		for line := range strings.Lines(string(text)) {

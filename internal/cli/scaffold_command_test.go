@@ -17,8 +17,7 @@ func TestNew(t *testing.T) {
 		code := Run(t.Context(), append([]string{"new"}, args...), &out, &out, serve.Build{})
 		return out.String(), code
 	}
-	source, err := filepath.Abs("../..")
-	test.OK(t, err)
+	source := test.Value(filepath.Abs("../.."))(t)
 	for _, tt := range []struct {
 		args []string
 		code int
@@ -41,8 +40,7 @@ func TestNew(t *testing.T) {
 }
 
 func TestAround(t *testing.T) {
-	source, err := filepath.Abs("../..")
-	test.OK(t, err)
+	source := test.Value(filepath.Abs("../.."))(t)
 	for dir, want := range map[string]string{source: source, filepath.Join(source, "docs"): source, filepath.Join(source, "dev", "e2e"): source, t.TempDir(): ""} {
 		if got, ok := findSource(dir); got != want || ok != (want != "") {
 			t.Errorf("around %s: %q, %v, want %q", dir, got, ok, want)

@@ -74,8 +74,7 @@ func TestRun_man(t *testing.T) {
 
 // On a terminal a page is shown by man, or by mandoc where man takes no page from its input.
 func TestRun_manOnTerminal(t *testing.T) {
-	sed, err := exec.LookPath("sed")
-	test.OK(t, err)
+	sed := test.Value(exec.LookPath("sed"))(t)
 	for name, scripts := range map[string]map[string]string{
 		"man":    {"man": "test \"$*\" = '-l -' && sed -n 's/^.TH/shown:/p'"},
 		"mandoc": {"man": "exit 5", "mandoc": "test \"$*\" = -a && sed -n 's/^.TH/shown:/p'"},

@@ -181,7 +181,5 @@ func TestPrinter_hostile(t *testing.T) {
 	}
 	out.Reset()
 	process.RawLine(&out, json.RawMessage(`{"a":"`+"\u202e\u009b"+`"}`))
-	if got := out.String(); got != `{"a":"\u202e\u009b"}`+"\n" {
-		t.Errorf("JSON is printed as %q", got)
-	}
+	test.Is(t, "JSON is printed as", `{"a":"\u202e\u009b"}`+"\n", out.String())
 }

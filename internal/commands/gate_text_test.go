@@ -41,9 +41,7 @@ func TestObjectText_long(t *testing.T) {
 	long := strings.Repeat("x", objectWidth+1) + strings.Repeat("\nline", objectLines+4)
 	lines := strings.Split(objectText([]a2a.Part{a2a.TextPart(long)}), "\n")
 	test.Is(t, "the first line", "  | "+strings.Repeat("x", objectWidth)+"…", lines[0])
-	if got, want := lines[objectLines], "  … 5 more lines"; got != want {
-		t.Errorf("the last line is %q, want %q", got, want)
-	}
+	test.Is(t, "the last line is", "  … 5 more lines", lines[objectLines])
 	test.Is(t, "a gate without an object shows", "", objectText(objectOf(&opt.Gate{Kind: opt.Clarification}, nil)))
 }
 

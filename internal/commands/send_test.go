@@ -226,7 +226,5 @@ func TestSendCommand_text(t *testing.T) {
 			t.Errorf("%q: text %q, error %v; want %q, %q", tt.in, got, err, tt.want, tt.err)
 		}
 	}
-	if got, err := (&sendCommand{Text: []string{"a", "-"}}).text(nil); got != "a -" || err != nil {
-		t.Errorf("text %q, error %v", got, err)
-	}
+	test.Is(t, "text", "a -", test.Value((&sendCommand{Text: []string{"a", "-"}}).text(nil))(t))
 }

@@ -189,8 +189,7 @@ func (f *fakeAgent) run(cmd interface {
 // remote returns f as the agent of a command.
 func (f *fakeAgent) remote(p *process.Process) *remote {
 	f.t.Helper()
-	r, err := f.settings().ProvideRemote(p)
-	test.OK(f.t, err)
+	r := test.Value(f.settings().ProvideRemote(p))(f.t)
 	return r
 }
 

@@ -70,9 +70,7 @@ func TestAbsences_most(t *testing.T) {
 			t.Error("the 21st is kept, or a repeat is refused")
 		}
 		test.Value(j.Purge(t.Context(), now.Add(-time.Minute), 1))(t)
-		if list := test.Value(j.Absences.Absences(t.Context(), "acme"))(t); len(list) != 20 {
-			t.Errorf("there are %d", len(list))
-		}
+		test.Is(t, "there are", 20, len(test.Value(j.Absences.Absences(t.Context(), "acme"))(t)))
 	})
 }
 

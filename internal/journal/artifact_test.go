@@ -43,9 +43,7 @@ func TestArtifacts(t *testing.T) {
 		s.record(s.piece(0, 0, "a", "anew", false), s.piece(0, 0, "a", "and on", true))
 		want[0] = a2a.Artifact{ArtifactID: "a", Parts: []a2a.Part{a2a.TextPart("anewand on")}}
 		test.Equal(t, "after it was replaced, artifacts", want, s.view(s.task(0, 0)).Task.Artifacts)
-		if v := s.view(s.objective.ID); len(v.Task.Artifacts) != 0 {
-			t.Errorf("the root task shows %v", v.Task.Artifacts)
-		}
+		test.Is(t, "the root task shows", 0, len(s.view(s.objective.ID).Task.Artifacts))
 		v, err := s.j.Task(t.Context(), tenant, s.task(0, 0), shown.TaskWant{History: -1})
 		if err != nil || v.Task.Artifacts != nil {
 			t.Errorf("artifacts that were not requested: %v, %v", v.Task.Artifacts, err)

@@ -135,16 +135,12 @@ func TestSeal_withoutKey(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), "--secret-keys") || !errors.Is(err, opt.ErrUnavailable) {
 				t.Errorf("%s: %v, want an advice", name, err)
 			}
-			if _, err := j.ReadBlob(t.Context(), s.objective.ID, "blob"); err == nil || !strings.Contains(err.Error(), "--secret-keys") {
-				t.Errorf("%s: blob: %v, want an advice", name, err)
-			}
+			test.Fails(t, fmt.Sprintf("%s: blob", name), "--secret-keys", test.Err(j.ReadBlob(t.Context(), s.objective.ID, "blob")))
 		}
 		o := newObjective()
 		m := userMessage("m", "x")
 		batch := (&scribe{t: t, objective: o, source: o.ID}).batch(opt.Opening{Objective: o, Message: &m}.Event())
-		if err := openWith(t, sealing(t, cfg, true)).Record(t.Context(), batch); err == nil || !strings.Contains(err.Error(), "--secret-keys") {
-			t.Errorf("recorded without a key: %v", err)
-		}
+		test.Fails(t, "recorded without a key", "--secret-keys", openWith(t, sealing(t, cfg, true)).Record(t.Context(), batch))
 	})
 }
 

@@ -51,8 +51,7 @@ func TestJournal_Costs(t *testing.T) {
 		inputs := func(s shown.CostSearch) map[string]int64 {
 			t.Helper()
 			s.Limit = 50
-			list, err := j.Costs(t.Context(), o.Tenant, s)
-			test.OK(t, err)
+			list := test.Value(j.Costs(t.Context(), o.Tenant, s))(t)
 			out := map[string]int64{}
 			for i, c := range list {
 				if out[c.Of] = c.Usage.Input; i > 0 && list[i-1].Usage.Cost < c.Usage.Cost {

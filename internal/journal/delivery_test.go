@@ -126,14 +126,10 @@ func TestJournal_NoteDelivery(t *testing.T) {
 	j, s, root := pushed(t, c, "a")
 	test.Is(t, "next", "none", next(t, j, root, "a"))
 	s.record(s.atGate(root, "g1"), s.rootMoved(opt.TaskCompleted))
-	if got, want := next(t, j, root, "a"), "https://example.com/a 2 input-required 0"; got != want {
-		t.Errorf("next %s, want %s", got, want)
-	}
+	test.Is(t, "next", "https://example.com/a 2 input-required 0", next(t, j, root, "a"))
 	first := note(t, j, root, "a", outbox.DeliveryDue)
 	p, _, _, _ := j.Pushes.NextDelivery(t.Context(), root, "a")
-	if s, err := j.Pushes.NoteDelivery(t.Context(), p, first, outbox.DeliveryAttempt{At: at(900)}, outbox.DeliveryDead); s != outbox.DeliveryDue || err != nil {
-		t.Errorf("a repeat: %s, %v", s, err)
-	}
+	test.Is(t, "a repeat", outbox.DeliveryDue, test.Value(j.Pushes.NoteDelivery(t.Context(), p, first, outbox.DeliveryAttempt{At: at(900)}, outbox.DeliveryDead))(t))
 	note(t, j, root, "a", outbox.DeliveryDone)
 	note(t, j, root, "a", outbox.DeliveryDead)
 	test.Is(t, "next", "none", next(t, j, root, "a"))
@@ -149,9 +145,7 @@ func TestJournal_NoteDelivery(t *testing.T) {
 	}
 	wantLines(t, j, root, "a input-required g1 due 2", "a completed  due 1")
 	_, d, _, _ := j.Pushes.NextDelivery(t.Context(), root, "a")
-	if got, want := d.Since.String(), at(3600_000).String(); got != want {
-		t.Errorf("due since %s, want %s", got, want)
-	}
+	test.Is(t, "due since", at(3600_000).String(), d.Since.String())
 	for range 25 {
 		note(t, j, root, "a", outbox.DeliveryDue)
 	}
@@ -208,9 +202,7 @@ func TestJournal_NoteDelivery_replaced(t *testing.T) {
 		if got, err := j.Pushes.NoteDelivery(t.Context(), p, d, outbox.DeliveryAttempt{At: at(9)}, status); got != outbox.DeliveryDue || err != nil {
 			t.Errorf("%s: %s, %v, want due", status, got, err)
 		}
-		if got, want := next(t, j, root, "a"), "https://example.com/other 2 completed 1"; got != want {
-			t.Errorf("%s: next %s, want %s", status, got, want)
-		}
+		test.Is(t, fmt.Sprintf("%s: next", status), "https://example.com/other 2 completed 1", next(t, j, root, "a"))
 	}
 }
 

@@ -28,9 +28,7 @@ func TestJournal_Depth(t *testing.T) {
 		want("tasks have begun", journal.Depth{Queued: 1, Working: 1, Tasks: map[string]int64{"working": 1, "input-required": 1}})
 		plan.record(s.waits(0, 1, gate(s.task(0, 1), opt.Approval, 1)))
 		want("one waits with a question", journal.Depth{Queued: 1, Working: 1, Questions: 1, Tasks: map[string]int64{"input-required": 2}})
-		if early := test.Value(j.Depth(t.Context(), at(1).Time()))(t); early.Questions != 0 {
-			t.Errorf("%d questions are from before the first event", early.Questions)
-		}
+		test.Is(t, "questions are from before the first event", 0, test.Value(j.Depth(t.Context(), at(1).Time()))(t).Questions)
 		if err := j.Stuck(t.Context(), s.objective.ID, opt.Stuck{Since: at(5), Reason: "A gap."}); err != nil {
 			t.Error(err)
 		}

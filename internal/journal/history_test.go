@@ -1,6 +1,7 @@
 package journal_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -67,9 +68,7 @@ func TestHistory_scope(t *testing.T) {
 			{s.task(1, 1), shown.ScopeObjective, all},
 		} {
 			got, tasks := s.scoped(tt.id, shown.TaskWant{History: -1, Scope: tt.scope})
-			if !slices.Equal(got, tt.want) {
-				t.Errorf("%s of %s: %v, want %v", tt.scope, tt.id, got, tt.want)
-			}
+			test.Equal(t, fmt.Sprintf("%s of %s", tt.scope, tt.id), tt.want, got)
 			if (tt.scope == shown.ScopePlan || tt.scope == shown.ScopeObjective) && slices.Contains(tasks, "") {
 				t.Errorf("%s of %s: messages of %q", tt.scope, tt.id, tasks)
 			}

@@ -2,6 +2,7 @@ package journal_test
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -152,9 +153,7 @@ func TestGate_sentBack(t *testing.T) {
 		s.record(s.waits(0, 0, again))
 		s.record(s.waits(0, 0, gate(s.task(0, 0), opt.Approval, 1003)))
 		for id, want := range map[string]string{first.ID: "", again.ID: first.ID} {
-			if r := test.Value(s.j.Gate(t.Context(), tenant, id))(t); r.SentBack != want {
-				t.Errorf("before %s it was sent back at %q, want %q", id, r.SentBack, want)
-			}
+			test.Is(t, fmt.Sprintf("before %s it was sent back at", id), want, test.Value(s.j.Gate(t.Context(), tenant, id))(t).SentBack)
 		}
 	})
 }

@@ -76,13 +76,9 @@ func TestObserver_commits(t *testing.T) {
 		t.Errorf("commits of %v writes, %d failed, want one of the held write and 5", commits, failed)
 	}
 	watch := j.Watch(s.objective.ID)
-	if now := j.Activity(); now != (journal.Activity{Watches: 1}) {
-		t.Errorf("activity %+v, want a watch", now)
-	}
+	test.Is(t, "activity", journal.Activity{Watches: 1}, j.Activity())
 	watch.Close()
-	if now := j.Activity(); now != (journal.Activity{}) {
-		t.Errorf("activity %+v, want none", now)
-	}
+	test.Is(t, "activity", journal.Activity{}, j.Activity())
 }
 
 // A check finds a commit without a notification, and the observer gets that.

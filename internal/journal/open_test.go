@@ -130,9 +130,7 @@ func TestOpen_refused(t *testing.T) {
 				t.Errorf("%q shows the password", err)
 			}
 			for _, want := range append(tt.want, tt.cfg.Path) {
-				if !strings.Contains(err.Error(), want) {
-					t.Errorf("%q does not say %q", err, want)
-				}
+				test.Contains(t, "the error", want, err.Error())
 			}
 		})
 	}

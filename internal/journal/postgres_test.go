@@ -63,9 +63,7 @@ func TestPostgres_restarts(t *testing.T) {
 		for began := time.Now(); err == nil && time.Since(began) < patience; { // sessions end a moment after a server that was killed
 			_, _, err = journals[0].Peek(t.Context(), tenant, s.objective.ID)
 		}
-		if !errors.Is(err, opt.ErrUnavailable) {
-			t.Errorf("round %d: a read without a server: %v, want %v", round, err, opt.ErrUnavailable)
-		}
+		test.Error(t, fmt.Sprintf("round %d: a read without a server", round), opt.ErrUnavailable, err)
 		test.OK(t, server.Run(t.Context()))
 		for _, j := range journals { // all its connections were lost
 			if _, err := j.Events(t.Context(), s.objective.ID, 0, 1); err != nil {

@@ -78,9 +78,7 @@ func TestPing_often(t *testing.T) {
 			j.AskAgain()
 			test.OK(t, j.Ping(t.Context()))
 		}
-		if n, err := j.CountRows(t.Context(), "probes"); n != 1 || err != nil {
-			t.Errorf("%d rows are left, %v", n, err)
-		}
+		test.Is(t, "rows are left", 1, test.Value(j.CountRows(t.Context(), "probes"))(t))
 	})
 }
 

@@ -149,9 +149,7 @@ func TestPurge(t *testing.T) {
 		if _, objectives, err := j.Objectives(t.Context(), tenant, shown.ObjectiveFilter{}); objectives != 5 || err != nil {
 			t.Errorf("%d objectives in total, %v, want 5", objectives, err)
 		}
-		if n, err := j.Purge(t.Context(), at(100).Time(), 100); n != 0 || err != nil {
-			t.Errorf("%d were removed the second time, %v", n, err)
-		}
+		test.Is(t, "were removed the second time", 0, test.Value(j.Purge(t.Context(), at(100).Time(), 100))(t))
 	})
 }
 
@@ -248,9 +246,7 @@ func TestPurge_comesBack(t *testing.T) {
 			if events := again.events(); len(events) != 1 || events[0].Seq != 1 {
 				t.Errorf("%s: events %v", first, events)
 			}
-			if got := ids(again.view(s.objective.ID).Task.History); len(got) != 1 {
-				t.Errorf("%s: the history is %q", first, got)
-			}
+			test.Is(t, first+": the history is", 1, len(ids(again.view(s.objective.ID).Task.History)))
 			fails(t, first+": a task of the other objective", opt.ErrUnknown)(j.Task(t.Context(), tenant, s.task(0, 0), shown.TaskWant{}))
 			want := map[string]string{"opened": "", "blob": "new"}[first]
 			if data, _ := j.ReadBlob(t.Context(), s.objective.ID, "b-1"); string(data) != want {

@@ -194,9 +194,7 @@ func TestJournal_PutPush_beforeItsTask(t *testing.T) {
 	s := begin(t, j, o)
 	s.record(s.rootMoved(opt.TaskWorking), s.rootMoved(opt.TaskCompleted))
 	wantLines(t, j, o.ID, "a submitted  due 0", "a working  due 0", "a completed  due 0")
-	if got, err := j.Pushes.Pushes(t.Context(), tenant, o.ID); err != nil || len(got) != 1 {
-		t.Errorf("%d configs, %v, want 1", len(got), err)
-	}
+	test.Is(t, "configs", 1, len(test.Value(j.Pushes.Pushes(t.Context(), tenant, o.ID))(t)))
 }
 
 func TestJournal_PutPush_pendingForAWeek(t *testing.T) {
@@ -212,15 +210,11 @@ func TestJournal_PutPush_pendingForAWeek(t *testing.T) {
 		t.Errorf("remove one that is pending: %v", err)
 	}
 	begin(t, j, other)
-	if got, err := j.Pushes.Pushes(t.Context(), tenant, other.ID); len(got) != 0 || err != nil {
-		t.Errorf("%d configs, %v, want none", len(got), err)
-	}
+	test.Is(t, "configs", 0, len(test.Value(j.Pushes.Pushes(t.Context(), tenant, other.ID))(t)))
 	c.forward(8 * 24 * time.Hour)
 	put(t, j, config(other.ID, "c"))
 	begin(t, j, o)
-	if got, err := j.Pushes.Pushes(t.Context(), tenant, o.ID); len(got) != 0 || err != nil {
-		t.Errorf("%d configs after a week, %v, want none", len(got), err)
-	}
+	test.Is(t, "configs after a week", 0, len(test.Value(j.Pushes.Pushes(t.Context(), tenant, o.ID))(t)))
 }
 
 // A config whose key is gone delivers nothing, and can be seen, replaced and

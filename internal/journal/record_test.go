@@ -34,9 +34,7 @@ func TestRecord_events(t *testing.T) {
 		s.record(events...)
 		got := s.events()
 		for i, e := range got {
-			if e.Seq != int64(i+1) {
-				t.Errorf("event %d has seq %d", i, e.Seq)
-			}
+			test.Is(t, fmt.Sprintf("event %d has seq", i), int64(i+1), e.Seq)
 		}
 		if len(got) != len(events)+1 || got[0].Event.Kind != opt.ObjectiveOpened {
 			t.Fatalf("got %d events, the first %q", len(got), got[0].Event.Kind)
@@ -230,9 +228,7 @@ func TestRecord_broken(t *testing.T) {
 			}
 		}
 		for _, err := range []error{release(), <-errs, <-errs, <-errs} {
-			if !errors.Is(err, opt.ErrUnavailable) {
-				t.Errorf("signaled %v, want %v", err, opt.ErrUnavailable)
-			}
+			test.Error(t, "signaled", opt.ErrUnavailable, err)
 		}
 		test.Equal(t, "something changed", before, dump(t, j))
 		if err := j.Record(t.Context(), b); err != nil || len(s.events()) != 2 {

@@ -90,16 +90,14 @@ func TestCompare_reset(t *testing.T) {
 		got := test.Value(s.j.Maintenance.Compare(t.Context(), late))(t)
 		got.Last = nil
 		test.Equal(t, "the difference", journal.Difference{Known: []string{s.objective.ID}}, got)
-		added, err := s.j.Maintenance.Restore(t.Context(), 0, late)
-		test.OK(t, err)
+		added := test.Value(s.j.Maintenance.Restore(t.Context(), 0, late))(t)
 		test.Is(t, "restored events", 0, added)
 	})
 }
 
 // At rest the caches of connections are empty, and are filled again by later reads.
 func TestRest(t *testing.T) {
-	j, err := journal.Open(t.Context(), configAt(filepath.Join(t.TempDir(), "journal.db")))
-	test.OK(t, err)
+	j := test.Value(journal.Open(t.Context(), configAt(filepath.Join(t.TempDir(), "journal.db"))))(t)
 	t.Cleanup(func() { _ = j.Close() })
 	s := begin(t, j, newObjective())
 	for i := range 20 {

@@ -313,9 +313,7 @@ func TestRecord_lateOfAPlanThatIsGone(t *testing.T) {
 			}
 			later := s.as(opt.InEpoch(s.plan(0), refused.Epoch+1), j)
 			later.record(rewound(refused.Epoch+1), s.moved(0, 0, opt.TaskWorking))
-			if v := s.view(s.task(0, 0)); v.State != opt.TaskWorking {
-				t.Errorf("with a later epoch the task is %s", v.State)
-			}
+			test.Is(t, "with a later epoch the task is", opt.TaskWorking, s.view(s.task(0, 0)).State)
 		}
 	})
 }

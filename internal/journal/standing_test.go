@@ -84,8 +84,7 @@ func TestStanding_most(t *testing.T) {
 		add := func(id string, change func(*standing.Decision)) bool {
 			d := standingDecision(id)
 			change(&d)
-			ok, err := j.Standing.AddStanding(t.Context(), "acme", d)
-			test.OK(t, err)
+			ok := test.Value(j.Standing.AddStanding(t.Context(), "acme", d))(t)
 			return ok
 		}
 		same := func(*standing.Decision) {}
@@ -141,9 +140,7 @@ func TestStanding_counts(t *testing.T) {
 		}
 		test.Is(t, "with two people behind it: use", 1, mustUse(t, j, question(10), "sd-few"))
 		for i, want := range []int{3, 2} { // a purge removes what ended before its time
-			if _, err := j.Purge(t.Context(), time.Now().Add(time.Duration(i-1)*time.Hour), 1); err != nil {
-				t.Fatal(err)
-			}
+			test.OK(t, test.Err(j.Purge(t.Context(), time.Now().Add(time.Duration(i-1)*time.Hour), 1)))
 			if list, err := s.Standings(t.Context(), "acme"); err != nil || len(list) != want {
 				t.Errorf("after purge %d there are %d, %v", i, len(list), err)
 			}
@@ -157,9 +154,7 @@ func TestStanding_revoked(t *testing.T) {
 		j := open()
 		mustAdd(t, j, standingDecision("sd-1"))
 		for i, want := range []int{1, 1} {
-			if n := mustUse(t, j, question(1), "sd-1"); n != want {
-				t.Errorf("time %d: use %d", i+1, n)
-			}
+			test.Is(t, fmt.Sprintf("time %d: use", i+1), want, mustUse(t, j, question(1), "sd-1"))
 		}
 		test.OK(t, errors.Join(j.Standing.RevokeStanding(t.Context(), "acme", "sd-1", "carol"), j.Standing.RevokeStanding(t.Context(), "acme", "sd-1", "dave")))
 		for _, q := range []opt.StandingQuestion{question(1), question(2)} {

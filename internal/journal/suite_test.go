@@ -110,8 +110,7 @@ func databaseLike(t testing.TB, like string) string {
 	t.Helper()
 	needs.Tools(t, "postgres")
 	serverUsed.Store(true)
-	s, err := server()
-	test.OK(t, err)
+	s := test.Value(server())(t)
 	name := fmt.Sprint("journal_", databases.Add(1))
 	test.OK(t, s.Copy(t.Context(), like, name))
 	return s.URL(name)
@@ -132,8 +131,7 @@ func openFile(t testing.TB, path string) *journal.Journal {
 // openWith opens a journal that is closed at the end of the test.
 func openWith(t testing.TB, cfg journal.Config) *journal.Journal {
 	t.Helper()
-	j, err := journal.Open(t.Context(), cfg)
-	test.OK(t, err)
+	j := test.Value(journal.Open(t.Context(), cfg))(t)
 	t.Cleanup(func() {
 		preparedOnce(t, j)
 		if err := j.Close(); err != nil {
@@ -212,8 +210,7 @@ func sound(t testing.TB, j *journal.Journal) {
 // runs returns how often statements that begin with a text have run.
 func runs(t testing.TB, j *journal.Journal, first string) (n int) {
 	t.Helper()
-	list, err := j.Statements(t.Context())
-	test.OK(t, err)
+	list := test.Value(j.Statements(t.Context()))(t)
 	for _, s := range list {
 		if strings.HasPrefix(s.SQL, first) {
 			n += s.Runs
@@ -327,23 +324,20 @@ func (s *scribe) rootMoved(to opt.TaskState) opt.Event {
 // view reads a task with all there is.
 func (s *scribe) view(id string) shown.TaskView {
 	s.t.Helper()
-	v, err := s.j.Task(s.t.Context(), tenant, id, shown.TaskWant{History: -1, Artifacts: true})
-	test.OK(s.t, err)
+	v := test.Value(s.j.Task(s.t.Context(), tenant, id, shown.TaskWant{History: -1, Artifacts: true}))(s.t)
 	return v
 }
 
 // events reads all events of the objective.
 func (s *scribe) events() []shown.Recorded {
 	s.t.Helper()
-	list, err := s.j.Events(s.t.Context(), s.objective.ID, 0, 0)
-	test.OK(s.t, err)
+	list := test.Value(s.j.Events(s.t.Context(), s.objective.ID, 0, 0))(s.t)
 	return list
 }
 
 func dump(t testing.TB, j *journal.Journal) string {
 	t.Helper()
-	text, err := j.Dump(context.Background())
-	test.OK(t, err)
+	text := test.Value(j.Dump(context.Background()))(t)
 	return text
 }
 

@@ -212,9 +212,7 @@ func TestRecount(t *testing.T) {
 		}
 		test.Equal(t, "miscounts", want, test.Value(j.Maintenance.Miscounts(t.Context()))(t))
 		for _, want := range []int64{2, 0} {
-			if n, err := j.Maintenance.Recount(t.Context()); n != want || err != nil {
-				t.Errorf("corrected %d, %v, want %d", n, err, want)
-			}
+			test.Is(t, "corrected", want, test.Value(j.Maintenance.Recount(t.Context()))(t))
 			compareTotals(t, j)
 		}
 	})

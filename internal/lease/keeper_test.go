@@ -94,8 +94,7 @@ func eventually(t *testing.T, what string, check func() bool) {
 // leave leaves a lease of a worker that was lost.
 func leave(t *testing.T, s lease.Store, texts ...string) {
 	t.Helper()
-	held, err := s.Hold(t.Context())
-	test.OK(t, err)
+	held := test.Value(s.Hold(t.Context()))(t)
 	test.OK(t, held.Change(t.Context(), entries(texts...), nil))
 	test.OK(t, held.Release(t.Context(), false))
 }

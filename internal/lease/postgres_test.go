@@ -23,8 +23,7 @@ import (
 // hold begins a lease with one entry.
 func hold(t *testing.T, s lease.Store) lease.Held {
 	t.Helper()
-	held, err := s.Hold(t.Context())
-	test.OK(t, err)
+	held := test.Value(s.Hold(t.Context()))(t)
 	test.OK(t, held.Change(t.Context(), entries("a one"), nil))
 	return held
 }
@@ -46,8 +45,7 @@ func isHeld(t *testing.T, held lease.Held, others lease.Store) {
 func TestPostgres_cut(t *testing.T) {
 	t.Parallel()
 	needs.Tools(t, "postgres")
-	server, err := pgserver.Start(t.Context(), "fsync=off")
-	test.OK(t, err)
+	server := test.Value(pgserver.Start(t.Context(), "fsync=off"))(t)
 	t.Cleanup(func() { _ = server.Close() })
 	url := newDatabase(t, server)
 	here, there := lease.Slow(postgres(t, url)), lease.Slow(lease.Impatient(postgres(t, url)))
@@ -67,8 +65,7 @@ func TestPostgres_cut(t *testing.T) {
 		test.OK(t, end())
 		time.Sleep(time.Second)
 		test.OK(t, server.Run(t.Context()))
-		c, err := pgx.Connect(t.Context(), url)
-		test.OK(t, err)
+		c := test.Value(pgx.Connect(t.Context(), url))(t)
 		for holder(t, c) == 0 {
 			time.Sleep(10 * time.Millisecond)
 		}
@@ -93,8 +90,7 @@ func TestPostgres_slow(t *testing.T) {
 	t.Parallel()
 	url := database(t)
 	held := hold(t, postgres(t, url))
-	c, err := pgx.Connect(t.Context(), url)
-	test.OK(t, err)
+	c := test.Value(pgx.Connect(t.Context(), url))(t)
 	pid := holder(t, c)
 	test.OK(t, syscall.Kill(pid, syscall.SIGSTOP))
 	select {
@@ -185,8 +181,7 @@ func linkGoesDown(t *testing.T) {
 // setLink sets the loopback of this network up or down.
 func setLink(t *testing.T, up bool) {
 	t.Helper()
-	socket, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_DGRAM, 0)
-	test.OK(t, err)
+	socket := test.Value(syscall.Socket(syscall.AF_INET, syscall.SOCK_DGRAM, 0))(t)
 	defer syscall.Close(socket)
 	request := struct {
 		name  [16]byte
@@ -212,8 +207,7 @@ func newDatabase(t *testing.T, s *pgserver.Server) (url string) {
 
 func postgres(t *testing.T, url string) *lease.Postgres {
 	t.Helper()
-	p, err := lease.NewPostgres(url)
-	test.OK(t, err)
+	p := test.Value(lease.NewPostgres(url))(t)
 	t.Cleanup(func() { _ = p.Close() })
 	return p
 }

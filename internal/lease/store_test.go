@@ -81,8 +81,7 @@ func database(t *testing.T) string {
 
 func migrate(t *testing.T, url string) {
 	t.Helper()
-	_, err := journal.Migrate(t.Context(), journal.Config{URL: url})
-	test.OK(t, err)
+	test.OK(t, test.Err(journal.Migrate(t.Context(), journal.Config{URL: url})))
 }
 
 func entries(texts ...string) (all []lease.Entry) {
@@ -103,8 +102,7 @@ func stores(t *testing.T, run func(t *testing.T, variable string, open func() le
 		t.Parallel()
 		url := database(t)
 		run(t, holderURL+"="+url, func() lease.Store {
-			p, err := lease.NewPostgres(url)
-			test.OK(t, err)
+			p := test.Value(lease.NewPostgres(url))(t)
 			t.Cleanup(func() { _ = p.Close() })
 			return lease.Impatient(p)
 		})
@@ -175,8 +173,7 @@ func TestStore(t *testing.T) {
 func TestStore_Orphans_once(t *testing.T) {
 	t.Parallel()
 	stores(t, func(t *testing.T, _ string, open func() lease.Store) {
-		held, err := open().Hold(t.Context())
-		test.OK(t, err)
+		held := test.Value(open().Hold(t.Context()))(t)
 		test.OK(t, held.Change(t.Context(), entries("a one"), nil))
 		test.OK(t, held.Release(t.Context(), false))
 		var given atomic.Int64

@@ -145,8 +145,7 @@ func family(name string) string {
 // has all of ours and an advice for each alert. The names of Temporal's SDK are those in
 // the manual, which dev/e2e/observe compares with a process.
 func TestDeploy(t *testing.T) {
-	manual, err := os.ReadFile("../../docs/operations.md")
-	test.OK(t, err)
+	manual := test.Value(os.ReadFile("../../docs/operations.md"))(t)
 	documented := map[string]bool{}
 	for _, row := range regexp.MustCompile("`((?:longhaul|temporal)_[a-z_]+)`").FindAllStringSubmatch(string(manual), -1) {
 		documented[row[1]] = true
@@ -160,9 +159,7 @@ func TestDeploy(t *testing.T) {
 	}
 	alerts, all := rules(t)
 	for _, alert := range alerts {
-		if !strings.Contains(string(manual), "`"+alert+"`") {
-			t.Errorf("docs/operations.md does not say what to do about the alert %s", alert)
-		}
+		test.Contains(t, "docs/operations.md does not say what to do about the alert", "`"+alert+"`", string(manual))
 	}
 	all = append(all, panels(t)...)
 	if len(all) < 25 {

@@ -13,18 +13,14 @@ const (
 
 // Keys in a file and keys in the setting are the same: the first encrypts, all decrypt.
 func TestPayloadSettings(t *testing.T) {
-	old, err := Payloads{PayloadKeys: firstKey}.Cipher()
-	test.OK(t, err)
+	old := test.Value(Payloads{PayloadKeys: firstKey}.Cipher())(t)
 	id, text := old.Encrypt([]byte("x"))
 	for _, s := range []Payloads{
 		{PayloadKeys: secondKey + "," + firstKey},
 		{PayloadKeysFile: test.File(t, "keys", secondKey+"\n"+firstKey+"\n")},
 	} {
-		now, err := s.Cipher()
-		test.OK(t, err)
-		if got, err := now.Decrypt(id, text); string(got) != "x" || err != nil {
-			t.Errorf("decrypted %q, %v", got, err)
-		}
+		now := test.Value(s.Cipher())(t)
+		test.Is(t, "decrypted", "x", string(test.Value(now.Decrypt(id, text))(t)))
 		if next, _ := now.Encrypt(nil); next == id {
 			t.Error("the second key encrypts")
 		}

@@ -63,8 +63,7 @@ namespace = "work"
 			for name, value := range tt.env {
 				t.Setenv(name, value)
 			}
-			got, err := tt.own.Target(tt.more)
-			test.OK(t, err)
+			got := test.Value(tt.own.Target(tt.more))(t)
 			var lines []string
 			for i, name := range []string{"address", "namespace", "tls", "api key"} {
 				lines = append(lines, fmt.Sprintf("%-10s ", name)+strings.ReplaceAll(tt.want[i], "FILE", file))
@@ -92,9 +91,7 @@ func TestTemporalSettings_mistakes(t *testing.T) {
 		t.Setenv("TEMPORAL_CONFIG_FILE", tt.file)
 		_, err := Temporal{}.Target(Elsewhere{TemporalProfile: tt.profile})
 		for _, want := range tt.want {
-			if err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("profile %q: error %v, want one with %q", tt.profile, err, want)
-			}
+			test.Fails(t, fmt.Sprintf("profile %q", tt.profile), want, err)
 		}
 	}
 }
@@ -119,9 +116,7 @@ func TestFileKey(t *testing.T) {
 		}
 	}
 	test.OK(t, os.Remove(file))
-	if got, err := k.get(t.Context()); got != "third" || err != nil {
-		t.Errorf("without the file: key %q, error %v; want the last", got, err)
-	}
+	test.Is(t, "without the file: key", "third", test.Value(k.get(t.Context()))(t))
 }
 
 // Each connection uses the certificate that the files have then. Files that do
@@ -142,8 +137,7 @@ func TestFilePair(t *testing.T) {
 		{firstCert, firstKey, firstCert}, {secondCert, firstKey, firstCert}, {secondCert, secondKey, secondCert},
 	} {
 		store(step.cert, step.key)
-		got, err := p.get(nil)
-		test.OK(t, err)
+		got := test.Value(p.get(nil))(t)
 		if want, _ := pem.Decode(step.want); !bytes.Equal(got.Certificate[0], want.Bytes) {
 			t.Errorf("step %d: another certificate", i)
 		}

@@ -42,9 +42,7 @@ func TestRun_keys(t *testing.T) {
 	if text = strings.TrimSpace(text); code != 0 || !strings.HasPrefix(text, "lh_") {
 		t.Fatalf("created %q, exit code %d", text, code)
 	}
-	if !strings.Contains(where, "ann in tenant acme, for servers with the data directory "+dir) {
-		t.Errorf("created with %q", where)
-	}
+	test.Contains(t, "created with", "ann in tenant acme, for servers with the data directory "+dir, where)
 	list, _, _ := run("list")
 	id, secret, _ := strings.Cut(strings.TrimPrefix(text, "lh_"), "_")
 	for _, want := range []string{id, "acme", "ann", "runs:create,runs:read", "finance", "valid", "The build"} {

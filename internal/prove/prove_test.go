@@ -72,9 +72,7 @@ func TestRun(t *testing.T) {
 			}
 			slices.Sort(got)
 			test.Equal(t, fmt.Sprintf("findings\n%+v", card.Findings), tt.want, got)
-			if card.Clean() != (tt.want == nil) {
-				t.Errorf("Clean() = %t", card.Clean())
-			}
+			test.Is(t, "Clean()", tt.want == nil, card.Clean())
 			for _, check := range card.Checks {
 				if n := card.Of(check.Name); n.Cases == 0 && check.Name != "pushes" && tt.sickness == "" {
 					t.Errorf("nothing was checked for %q: %s", check.Name, n.Skipped)

@@ -84,15 +84,13 @@ func config(j *journal.Journal, temporal *fake) rebuild.Config {
 
 func restore(t *testing.T, j *journal.Journal, temporal *fake) rebuild.Summary {
 	t.Helper()
-	s, err := rebuild.Restore(t.Context(), config(j, temporal))
-	test.OK(t, err)
+	s := test.Value(rebuild.Restore(t.Context(), config(j, temporal)))(t)
 	return s
 }
 
 func open(t *testing.T) *journal.Journal {
 	t.Helper()
-	j, err := journal.Open(t.Context(), journal.Config{})
-	test.OK(t, err)
+	j := test.Value(journal.Open(t.Context(), journal.Config{}))(t)
 	t.Cleanup(func() { _ = j.Close() })
 	return j
 }

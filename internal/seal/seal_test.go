@@ -17,15 +17,13 @@ func key(b byte) []byte { return bytes.Repeat([]byte{b}, 32) }
 
 func box(t *testing.T, keys ...[]byte) *seal.Box {
 	t.Helper()
-	b, err := seal.New(keys...)
-	test.OK(t, err)
+	b := test.Value(seal.New(keys...))(t)
 	return b
 }
 
 func sealed(t *testing.T, b *seal.Box, plain, context string) []byte {
 	t.Helper()
-	text, err := b.Seal([]byte(plain), context)
-	test.OK(t, err)
+	text := test.Value(b.Seal([]byte(plain), context))(t)
 	return text
 }
 
@@ -82,8 +80,7 @@ func TestNew_refuses(t *testing.T) {
 
 func TestParse(t *testing.T) {
 	one, two := base64.StdEncoding.EncodeToString(key(1)), base64.StdEncoding.EncodeToString(key(2))
-	got, err := seal.Parse(one + ", " + two)
-	test.OK(t, err)
+	got := test.Value(seal.Parse(one + ", " + two))(t)
 	test.Equal(t, "keys", [][]byte{key(1), key(2)}, got)
 	for _, text := range []string{"", one + ",", "c2hvcnQ=", "not base64"} {
 		if keys, err := seal.Parse(text); err == nil {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"longhaul/a2a"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/fork"
 )
@@ -149,9 +150,7 @@ func TestPoint_Fork_keeps(t *testing.T) {
 		if change == nil {
 			change = func(*opt.Gate) {}
 		}
-		if got := keeps(o, change); got != tc.want {
-			t.Errorf("%s: it keeps the decision of %q, want %q", name, got, tc.want)
-		}
+		test.Is(t, name+": it keeps the decision of", tc.want, keeps(o, change))
 	}
 }
 
@@ -195,10 +194,7 @@ func TestPoint_Fork_keepsByRule(t *testing.T) {
 // A fork of a fork names those who have decided, in the objective in which they did.
 func TestPoint_Fork_keepsOfFork(t *testing.T) {
 	s := asks(nil).votes("carol")
-	second, err := fork.At(s.story, len(s.story)).Fork(other, fork.Change{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	second := test.Value(fork.At(s.story, len(s.story)).Fork(other, fork.Change{}))(t)
 	stored := firstPlan(t, second)
 	asked := stored.Tasks[1]
 	begin := story{{Kind: opt.ObjectiveOpened, Objective: &second.Objective, Message: second.Message}, {Kind: opt.PlanAdded, PlanID: stored.ID, Plan: stored}}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"longhaul/a2a"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/fork"
 )
@@ -150,13 +151,9 @@ func TestPoint_Fork_opening(t *testing.T) {
 	limited.Budget, limited.Own = &opt.Budget{OnExceeded: opt.FailBudget}, &opt.Budget{OnExceeded: opt.AskBudget}
 	s := begun(limited).does(task(0), "A")
 	before, err := json.Marshal(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	o, err := fork.At(s, len(s)).Fork(other, fork.Change{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	if got := strings.Join(o.Objective.Shapers, " "); got != "ann carol" || o.Objective.Name != "O" || o.Message.Text() != "do it" || o.Idle {
 		t.Errorf("it was shaped by %s: %+v", got, o)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"longhaul/a2a"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/fork"
 )
@@ -102,17 +103,11 @@ func deciders(o opt.Opening, object string) (out string) {
 func firstPlan(t *testing.T, o opt.Opening) *opt.Plan {
 	t.Helper()
 	plans, err := o.Objective.NewPlans(o.Plans, a2a.Time{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	doc, err := json.Marshal(plans[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	stored := &opt.Plan{}
-	if err := json.Unmarshal(doc, stored); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, json.Unmarshal(doc, stored))
 	return stored
 }
 
@@ -120,9 +115,7 @@ func firstPlan(t *testing.T, o opt.Opening) *opt.Plan {
 func TestPoint_Fork_originalOfFork(t *testing.T) {
 	s := begun(asking()).does(task(0), "A").decides(task(1), "bob", "sha256:x").decides(task(1), "bob", "sha256:y")
 	o, err := fork.At(s, len(s)).Fork(other, fork.Change{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	stored := firstPlan(t, o)
 	again := story{{Kind: opt.ObjectiveOpened, Objective: &o.Objective, Message: o.Message}, {Kind: opt.PlanAdded, PlanID: stored.ID, Plan: stored}}
 	again = again.decides(stored.Tasks[1].ID, "dora", "sha256:y")

@@ -436,8 +436,7 @@ func objective(statuses ...string) *opt.Objective {
 // snapshot returns v as text with all its members.
 func snapshot(t *testing.T, v any) string {
 	t.Helper()
-	b, err := json.MarshalIndent(v, "", " ")
-	test.OK(t, err)
+	b := test.Value(json.MarshalIndent(v, "", " "))(t)
 	return string(b)
 }
 

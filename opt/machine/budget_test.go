@@ -3,7 +3,6 @@ package machine_test
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -345,8 +344,6 @@ func TestPlan_budgetShown(t *testing.T) {
 				got = append(got, e.Budgets.Objective.Tokens)
 			}
 		}
-		if !slices.Equal(got, want) {
-			t.Errorf("rules %d: the limits are %v, want %v", rules, got, want)
-		}
+		test.Equal(t, fmt.Sprintf("rules %d: the limits are", rules), want, got)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/machine"
 )
@@ -157,9 +158,7 @@ func TestPlan_time(t *testing.T) {
 	} {
 		b := newBudgeted(t, "{}", &opt.Task{})
 		tt.story(b)
-		if got := fmt.Sprint(b.ran()); got != tt.want {
-			t.Errorf("%s: %s, want %s", name, got, tt.want)
-		}
+		test.Is(t, name, tt.want, fmt.Sprint(b.ran()))
 		if spent := b.m.State.Spent[task(1, 0)]; spent.Ran != 0 {
 			t.Errorf("%s: it counts in budgets: %+v", name, spent)
 		}

@@ -53,8 +53,7 @@ func newChecked(t *testing.T, rounds int, groups ...string) *checkedPlan {
 func beginChecked(t *testing.T, specs ...opt.TaskSpec) *checkedPlan {
 	t.Helper()
 	o := &opt.Objective{ID: objectiveID, Attempt: 1}
-	p, err := o.NewPlan(opt.PlanSpec{Name: "p", Tasks: specs}, a2a.AtMillis(1))
-	test.OK(t, err)
+	p := test.Value(o.NewPlan(opt.PlanSpec{Name: "p", Tasks: specs}, a2a.AtMillis(1)))(t)
 	m := &machine.Plan{State: machine.PlanState{Rules: machine.Rules, Plan: *p, First: &machine.Directed{Directive: machine.Directive{N: 1, Start: true}}}}
 	c := &checkedPlan{Plan: m, t: t, says: map[string]string{}}
 	c.do(machine.Opened{})

@@ -17,8 +17,7 @@ import (
 func TestPlan_Wants_steps(t *testing.T) {
 	o := &opt.Objective{ID: objectiveID, Attempt: 1}
 	gate := &opt.Gate{Kind: opt.Approval, Title: "Approve\n" + strings.Repeat("é", 60) + "?", Actions: []opt.Action{opt.Accept}, Ladder: []opt.Step{{Kind: opt.Remind, After: 1}, {Kind: opt.Expire, After: 2}}}
-	plan, err := o.NewPlan(opt.PlanSpec{Name: "p", Tasks: []opt.TaskSpec{{Name: "t", Ask: gate}}}, a2a.AtMillis(1))
-	test.OK(t, err)
+	plan := test.Value(o.NewPlan(opt.PlanSpec{Name: "p", Tasks: []opt.TaskSpec{{Name: "t", Ask: gate}}}, a2a.AtMillis(1)))(t)
 	m := &machine.Plan{State: machine.PlanState{Rules: machine.Rules, Plan: *plan, First: &machine.Directed{Directive: machine.Directive{N: 1, Start: true}}}}
 	m.Handle(a2a.AtMillis(1), machine.Opened{})
 	m.Handle(a2a.AtMillis(1), machine.Begin{})

@@ -24,8 +24,7 @@ func atGate(t *testing.T, rules int) *machine.Plan {
 		Kind: opt.Approval, Title: "Good?", ArtifactData: json.RawMessage(`"outline"`), Actions: []opt.Action{opt.Accept, opt.Reject, opt.Ask},
 		Responders: &opt.Responders{Groups: []string{"editors"}, Accepts: 2}, Ladder: []opt.Step{{Kind: opt.Expire, After: 1}},
 	}
-	p, err := o.NewPlan(opt.PlanSpec{Name: "p", Tasks: []opt.TaskSpec{{Name: "t", Ask: gate}}}, a2a.AtMillis(1))
-	test.OK(t, err)
+	p := test.Value(o.NewPlan(opt.PlanSpec{Name: "p", Tasks: []opt.TaskSpec{{Name: "t", Ask: gate}}}, a2a.AtMillis(1)))(t)
 	m := &machine.Plan{State: machine.PlanState{Rules: rules, Plan: *p, First: &machine.Directed{Directive: machine.Directive{N: 1, Start: true}}}}
 	m.Handle(a2a.AtMillis(1), machine.Opened{})
 	m.Handle(a2a.AtMillis(1), machine.Begin{})
@@ -160,8 +159,7 @@ func TestPlan_Handle_notesAreRecordedAlone(t *testing.T) {
 	for i := range notes {
 		l := opt.Letter{TaskID: task.ID, Principal: "bob", Message: a2a.Message{MessageID: fmt.Sprint("note-", i), Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart("note")}}}
 		events := m.Handle(a2a.AtMillis(7), machine.Letter{Letter: l})
-		doc, err := json.Marshal(events)
-		test.OK(t, err)
+		doc := test.Value(json.Marshal(events))(t)
 		size += len(doc)
 		for _, e := range events {
 			if e.Kind == opt.ExchangeAdded {
@@ -193,8 +191,7 @@ func TestPlan_Handle_opensGates(t *testing.T) {
 		"on hold":       {machine.Rules, gate, true, false},
 		"earlier rules": {5, gate, false, false},
 	} {
-		p, err := new(opt.Objective).NewPlan(opt.PlanSpec{Name: "p", Tasks: []opt.TaskSpec{{Name: "t", Ask: tt.first}, {Name: "u"}}}, a2a.AtMillis(1))
-		test.OK(t, err)
+		p := test.Value(new(opt.Objective).NewPlan(opt.PlanSpec{Name: "p", Tasks: []opt.TaskSpec{{Name: "t", Ask: tt.first}, {Name: "u"}}}, a2a.AtMillis(1)))(t)
 		m := &machine.Plan{State: machine.PlanState{Rules: tt.rules, Plan: *p, First: &machine.Directed{Directive: machine.Directive{N: 1, Start: true, Paused: tt.hold}}}}
 		m.Handle(a2a.AtMillis(1), machine.Opened{})
 		if opened := m.State.Plan.Tasks[0].Gate != nil; opened != tt.want || opened && m.State.Report.Status != opt.PlanBlocked {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"longhaul/a2a"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/machine"
 )
@@ -154,9 +155,7 @@ func TestPlan_standing_executor(t *testing.T) {
 	if look == nil {
 		t.Fatalf("nothing is looked up: %+v", c.Wants().Activities)
 	}
-	if q := c.State.QuestionOf(*look, a2a.AtMillis(1)); q.Gate.Standing != first.Standing {
-		t.Errorf("it is looked up for %s", q.Gate.Standing)
-	}
+	test.Is(t, "it is looked up for", first.Standing, c.State.QuestionOf(*look, a2a.AtMillis(1)).Gate.Standing)
 	c.do(machine.Looked{Key: look.Key, By: c.by(opt.Accept, "bob")})
 	c.do(machine.Begin{})
 	w := c.State.WorkOf(c.Wants().Activities[0])

@@ -304,9 +304,7 @@ func TestObjective_Handle_shapersOfAReport(t *testing.T) {
 			t.Errorf("rules %d: the events are %+v, want %d", rules, events, want)
 		}
 		report.N = 3
-		if again := m.Handle(now, machine.Reported{PlanID: plan(1), Report: report}); len(again) != 0 {
-			t.Errorf("rules %d: a repeat has the events %+v", rules, again)
-		}
+		test.Is(t, fmt.Sprintf("rules %d: a repeat has the events", rules), 0, len(m.Handle(now, machine.Reported{PlanID: plan(1), Report: report})))
 	}
 }
 

@@ -2,6 +2,7 @@ package machine_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -190,9 +191,7 @@ func TestPlan_Handle_objectiveRewound(t *testing.T) {
 func TestPlanState_Rides(t *testing.T) {
 	for epoch, want := range []bool{true, true, false} {
 		s := &machine.PlanState{Epoch: epoch}
-		if got := s.Rides(0); got != want {
-			t.Errorf("in epoch %d: %v", epoch, got)
-		}
+		test.Is(t, fmt.Sprintf("in epoch %d", epoch), want, s.Rides(0))
 	}
 }
 
@@ -211,9 +210,7 @@ func TestRides(t *testing.T) {
 		"restored, or of earlier rules": {1, 1, 6, false, false},
 	} {
 		s := &machine.ObjectiveState{Epoch: tt.epoch, Opened: tt.opened, End: 7, Objective: opt.Objective{Attempt: tt.attempt}}
-		if got := machine.Rides(s)(tt.done); got != tt.want {
-			t.Errorf("%s: %v", name, got)
-		}
+		test.Is(t, name, tt.want, machine.Rides(s)(tt.done))
 	}
 }
 
@@ -318,9 +315,7 @@ func TestObjective_Handle_lostAfterItsEnd(t *testing.T) {
 	if len(events) != 1 || !events[0].EndsTasks() || events[0].PlanHead.Status != opt.PlanFailed || events[0].Check() != nil {
 		t.Errorf("events %v, want its end alone", events)
 	}
-	if again := m.Handle(now, machine.PlanLost{PlanID: plan(1)}); len(again) != 0 {
-		t.Errorf("a repeat leads to %v", again)
-	}
+	test.Is(t, "a repeat leads to", 0, len(m.Handle(now, machine.PlanLost{PlanID: plan(1)})))
 }
 
 // A plan that a client has ended, and whose workflow is lost while its tasks are being stopped, ends with them.
@@ -386,9 +381,7 @@ func TestObjective_Handle_beginsAgainDuringACheck(t *testing.T) {
 	l.Begun = false
 	m.Handle(now, machine.ChildStarted{PlanID: plan(1), N: 1})
 	checks(t, m, 0)
-	if events := m.Handle(now, machine.Checked{Key: key, Gone: true}); len(events) != 0 {
-		t.Errorf("it leads to %v", events)
-	}
+	test.Is(t, "it leads to", 0, len(m.Handle(now, machine.Checked{Key: key, Gone: true})))
 }
 
 // A former attempt at a plan that is still there makes room for the one after it.

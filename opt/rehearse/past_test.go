@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"longhaul/a2a"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/rehearse"
 )
@@ -133,8 +134,6 @@ func TestRun_pastWithOthers(t *testing.T) {
 		past := likely.PastOf(slices.Repeat([]rehearse.PastRun{run}, runs))
 		got := rehearsed(t, book, rehearse.Assumptions{Past: past, Samples: 60, People: []rehearse.Person{ann, {Name: "bob", Groups: ann.Groups, After: ann.After}}})
 		hours := func(d time.Duration) string { return fmt.Sprintf("%.0fh", d.Hours()) }
-		if text := got.Took.Text(hours); text != want {
-			t.Errorf("from %d runs: %s, want %s", runs, text, want)
-		}
+		test.Is(t, fmt.Sprintf("from %d runs", runs), want, got.Took.Text(hours))
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"longhaul/a2a"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/access"
 	"longhaul/opt/rehearse"
@@ -16,17 +17,11 @@ func TestRun_quotasOfUse(t *testing.T) {
 		return rehearse.Planned{Plans: []opt.PlanSpec{{Name: "Plan", Tasks: []opt.TaskSpec{{Name: "One"}, {Name: "Two"}}}}}
 	}
 	quotas, err := access.Quotas{}.With("cost-per-day=5", "tokens-in-all=3")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	contexts, err := access.Quotas{}.With("cost-per-day=7", "context-cost-in-all=2")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	times, err := access.Quotas{}.With("time-per-day=30m", "context-time-in-all=1h")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	cost, _ := access.Quota("cost-per-day").Spending()
 	work := rehearse.Work{Takes: rehearse.SpreadOf(20 * time.Minute), Cost: rehearse.SpreadOf(opt.Money(3_000_000))}
 	late := time.Date(2026, 3, 1, 23, 30, 0, 0, time.UTC)
@@ -42,16 +37,11 @@ func TestRun_quotasOfUse(t *testing.T) {
 		"room":          {rehearse.Assumptions{Quotas: quotas, Used: []access.Use{{Spending: cost, Limit: 7_000_000}}}, ""},
 	} {
 		tt.a.Executors = map[string]rehearse.Work{"": work}
-		r, err := rehearse.Run(plan, a2a.Message{MessageID: "m", Parts: []a2a.Part{a2a.TextPart("go")}}, tt.a)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := test.Value(rehearse.Run(plan, a2a.Message{MessageID: "m", Parts: []a2a.Part{a2a.TextPart("go")}}, tt.a))(t)
 		got := ""
 		for _, w := range r.Warnings {
 			got += w.Of + " at " + w.At.String() + ": " + w.Text
 		}
-		if got != tt.want {
-			t.Errorf("%s: %q, want %q", name, got, tt.want)
-		}
+		test.Is(t, name, tt.want, got)
 	}
 }

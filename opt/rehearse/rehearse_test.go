@@ -12,6 +12,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/activities"
 	"longhaul/activities/planner"
+	"longhaul/internal/test"
 	"longhaul/opt"
 	"longhaul/opt/access"
 	"longhaul/opt/rehearse"
@@ -39,10 +40,7 @@ func message(text string) a2a.Message {
 
 func rehearsed(t testing.TB, yaml string, a rehearse.Assumptions) *rehearse.Report {
 	t.Helper()
-	r, err := rehearse.Run(planOf(t, yaml), message("go"), a)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := test.Value(rehearse.Run(planOf(t, yaml), message("go"), a))(t)
 	return r
 }
 
@@ -96,10 +94,7 @@ func takes(n ...time.Duration) rehearse.Work { return rehearse.Work{Takes: rehea
 // what goes wrong.
 func TestRun(t *testing.T) {
 	tasks := map[string]rehearse.Work{"Build": takes(10 * time.Minute), "Test": takes(5 * time.Minute), "Scan": takes(20 * time.Minute)}
-	quotas, err := access.Quotas{}.With("running-tasks=1", "open-gates=1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	quotas := test.Value(access.Quotas{}.With("running-tasks=1", "open-gates=1"))(t)
 	person := func(name string, after time.Duration, groups ...string) rehearse.Person {
 		return rehearse.Person{Name: name, Groups: groups, After: rehearse.SpreadOf(after)}
 	}

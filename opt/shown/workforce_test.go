@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"longhaul/a2a"
+	"longhaul/internal/test"
 	"longhaul/opt/shown"
 )
 
@@ -35,7 +36,5 @@ func TestWorkforce_WaitOf(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
 		}
 	}
-	if got := (shown.Workforce{}).WaitOf([]shown.Span{{From: at(0)}}, a2a.AtMillis(now)); got != "" {
-		t.Errorf("without an answer: %q", got)
-	}
+	test.Is(t, "without an answer", "", (shown.Workforce{}).WaitOf([]shown.Span{{From: at(0)}}, a2a.AtMillis(now)))
 }

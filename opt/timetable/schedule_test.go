@@ -73,9 +73,7 @@ func TestSchedule_AddStart(t *testing.T) {
 			s.AddStart(timetable.Start{By: by, From: at(2 * n), Until: at(2 * n)})
 		}
 	}
-	if len(s.Starts) != 40 {
-		t.Errorf("%d starts", len(s.Starts))
-	}
+	test.Is(t, "starts", 40, len(s.Starts))
 	for n, want := range map[int64][]string{0: {"bob", "carol"}, 198: {"bob", "carol"}, 197: nil, 200: nil} {
 		test.Equal(t, fmt.Sprint(n), want, s.Starters(at(n).String()))
 	}

@@ -1,6 +1,7 @@
 package opt_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -33,10 +34,13 @@ func crowd(n int, f func(i int) error) []error {
 	return errs
 }
 
-// addOne adds a task to a plan.
+// addOne adds a task to a plan, once, also where the answer of a busy service is that the call may be
+// repeated.
 func (c *client) addOne(planID, script string) error {
-	_, err := c.try("plans/addTasks", params{"id": planID, "tasks": specs(script)})
-	return err
+	once := c.c.With("Idempotency-Key", planID+" "+script)
+	return harness.Repeat(c.ctx, func(ctx context.Context) error {
+		return once.Call(ctx, "plans/addTasks", params{"id": planID, "tasks": specs(script)}, nil)
+	})
 }
 
 // allThere checks that a plan has exactly the tasks with these names, in any

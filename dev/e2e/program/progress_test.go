@@ -10,12 +10,10 @@ import (
 	"testing"
 
 	"go.temporal.io/api/enums/v1"
-	"go.temporal.io/sdk/client"
 
 	"longhaul"
 	"longhaul/activities"
 	"longhaul/dev/e2e/harness"
-	"longhaul/dev/temporald"
 	"longhaul/internal/test"
 	"longhaul/opt"
 )
@@ -48,18 +46,21 @@ func (s steps) Execute(ctx context.Context, _ activities.Work, out activities.St
 func TestProgress(t *testing.T) {
 	t.Parallel()
 	s := steps{make(chan string), make(chan error)}
-	addr, temporal := harness.FreeAddr(t), harness.FreeAddr(t)
+	site := harness.NewSite(t, harness.Dev)
+	site.Start(harness.Temporal)
+	embed := func(context.Context, longhaul.EmbedConfig) (*longhaul.Embedded, error) {
+		return &longhaul.Embedded{Addr: site.TemporalAddr, Stop: func() error { return nil }}, nil
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	var ended sync.WaitGroup
 	ended.Go(func() {
-		longhaul.Run(ctx, []string{"dev", "--addr", addr, "--temporal-addr", temporal, "--temporal-ui-addr", "", "--data-dir", t.TempDir(), "--log-level", "error"},
-			io.Discard, t.Output(), longhaul.Program{Executors: map[string]longhaul.Executor{"steps": s}, Default: "steps", Embed: temporald.Embed})
+		longhaul.Run(ctx, []string{"dev", "--addr", site.Addr, "--temporal-addr", harness.FreeAddr(t), "--temporal-ui-addr", "", "--data-dir", t.TempDir(), "--log-level", "error"},
+			io.Discard, t.Output(), longhaul.Program{Executors: map[string]longhaul.Executor{"steps": s}, Default: "steps", Embed: embed})
 	})
 	t.Cleanup(func() { cancel(); ended.Wait() })
-	c := harness.NewClient("http://" + addr)
+	c := site.Client()
 	task := c.MustSendUntil(ctx, t, harness.Message{ID: "m", Text: "x", Plan: harness.NewPlan("Steps", "one")})
-	stream, err := c.Subscribe(ctx, task.ID, harness.Fresh)
-	test.OK(t, err)
+	stream := test.Value(c.Subscribe(ctx, task.ID, harness.Fresh))(t)
 	defer stream.Close()
 	s.say <- "first"
 	for heard := ""; !strings.Contains(heard, "first"); {
@@ -70,12 +71,12 @@ func TestProgress(t *testing.T) {
 		heard = e.Data
 	}
 	plan := planOf(t, task.ID)
-	before := workflowTasks(t, temporal, plan)
+	before := workflowTasks(t, site, plan)
 	for n := range 1000 {
 		s.say <- fmt.Sprint("step ", n)
 	}
 	c.AwaitText(t, within, task.ID, "step 999")
-	if after := workflowTasks(t, temporal, plan); after != before {
+	if after := workflowTasks(t, site, plan); after != before {
 		t.Errorf("the plan had %d workflow tasks before and %d after a thousand texts", before, after)
 	}
 	s.done <- errors.New("no luck")
@@ -98,15 +99,13 @@ func planOf(t *testing.T, rootID string) string {
 }
 
 // workflowTasks returns how many workflow tasks of a workflow were completed.
-func workflowTasks(t *testing.T, addr, id string) (n int) {
+func workflowTasks(t *testing.T, site *harness.Site, id string) (n int) {
 	t.Helper()
-	c, err := client.Dial(client.Options{HostPort: addr})
-	test.OK(t, err)
+	c := site.Temporal(t)
 	defer c.Close()
 	events := c.GetWorkflowHistory(t.Context(), id, "", false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for events.HasNext() {
-		e, err := events.Next()
-		test.OK(t, err)
+		e := test.Value(events.Next())(t)
 		if e.GetEventType() == enums.EVENT_TYPE_WORKFLOW_TASK_COMPLETED {
 			n++
 		}

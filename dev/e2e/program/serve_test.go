@@ -93,8 +93,7 @@ func talk(t *testing.T, url string, between func(taskID string)) (c conversation
 		t.Helper()
 		m := a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart(text))
 		m.TaskID = taskID
-		result, err := client.SendMessage(ctx, &a2a.SendMessageRequest{Message: m, Config: &a2a.SendMessageConfig{ReturnImmediately: true}})
-		test.OK(t, err)
+		result := test.Value(client.SendMessage(ctx, &a2a.SendMessageRequest{Message: m, Config: &a2a.SendMessageConfig{ReturnImmediately: true}}))(t)
 		return result.TaskInfo().TaskID
 	}
 	await := func(id a2a.TaskID, what string, is func(*a2a.Task) bool) {

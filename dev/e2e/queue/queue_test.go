@@ -1,5 +1,6 @@
 // Package queue_test runs several objectives in one context with the whole
-// service: one works at a time, in their order of arrival.
+// service: one works at a time, in their order of arrival. The work of tenants gets turns
+// by the fairness keys of Temporal.
 package queue_test
 
 import (

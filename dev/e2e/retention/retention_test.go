@@ -90,8 +90,6 @@ func TestRetention(t *testing.T) {
 	}
 	reply := harness.Reply("go", waits.ID, waits.Gate.ID, "accept")
 	reply.Wait = true
-	if task, err := c.Send(ctx, reply); err != nil || task.State != "COMPLETED" {
-		t.Errorf("the task that waited is %+v, %v", task, err)
-	}
+	test.Is(t, "the task that waited is", "COMPLETED", test.Value(c.Send(ctx, reply))(t).State)
 	p.Stop()
 }

@@ -19,7 +19,6 @@ import (
 	commonpb "go.temporal.io/api/common/v1"
 
 	"longhaul/dev/e2e/harness"
-	"longhaul/dev/temporald"
 	"longhaul/internal/cli"
 	"longhaul/internal/serve"
 	"longhaul/internal/test"
@@ -73,8 +72,7 @@ func shows(t *testing.T, c client.Client, want string) {
 // retention returns how long the namespace keeps ended workflows.
 func retention(t *testing.T, c client.Client) time.Duration {
 	t.Helper()
-	state, err := workflows.Examine(t.Context(), c, "default")
-	test.OK(t, err)
+	state := test.Value(workflows.Examine(t.Context(), c, "default"))(t)
 	return state.Retention
 }
 
@@ -89,9 +87,7 @@ func TestRetention_schedule(t *testing.T) {
 	site := harness.NewSite(t, harness.Dev)
 	temporal := site.Start(harness.Temporal, "LONGHAUL_TTL=2h")
 	c := dial(t, site)
-	if got := retention(t, c); got != 2*time.Hour {
-		t.Errorf("the namespace keeps ended work for %v, want 2h", got)
-	}
+	test.Is(t, "the namespace keeps ended work for", 2*time.Hour, retention(t, c))
 
 	var workers []*harness.Process
 	for range 3 {
@@ -140,11 +136,15 @@ func TestRetention_withoutSchedules(t *testing.T) {
 				return next(ctx, method, req, reply, cc, o...)
 			}
 			site := harness.NewSite(t, harness.Dev)
+			site.Start(harness.Temporal)
+			embed := func(context.Context, serve.EmbedConfig) (*serve.Embedded, error) {
+				return &serve.Embedded{Addr: site.TemporalAddr, Stop: func() error { return nil }}, nil
+			}
 			ctx, cancel := context.WithCancel(t.Context())
 			exit := make(chan int, 1)
 			go func() {
-				exit <- cli.Run(ctx, []string{"dev", "--data-dir", site.Dir, "--addr", site.Addr, "--temporal-addr", site.TemporalAddr, "--temporal-ui-addr", "", "--log-level", "error"},
-					t.Output(), t.Output(), serve.Build{Embed: temporald.Embed, Temporal: func(options *client.Options) {
+				exit <- cli.Run(ctx, []string{"dev", "--data-dir", site.Dir, "--addr", site.Addr, "--temporal-addr", harness.FreeAddr(t), "--temporal-ui-addr", "", "--log-level", "error"},
+					t.Output(), t.Output(), serve.Build{Embed: embed, Temporal: func(options *client.Options) {
 						options.ConnectionOptions.DialOptions = append(options.ConnectionOptions.DialOptions, grpc.WithChainUnaryInterceptor(refuse))
 					}})
 			}()

@@ -108,9 +108,7 @@ func TestManual_Pages(t *testing.T) {
 	test.Is(t, "names of files", "house.1 house-tea.1", pages().FileName("")+" "+pages().FileName("tea"))
 	for _, name := range []string{"coffee", "tea coffee", "tea spit", "hide", "serve tea"} {
 		err := pages().Write(&strings.Builder{}, name)
-		if err == nil || !strings.Contains(err.Error(), "name one of the commands tea, serve") {
-			t.Errorf("%s: error %v", name, err)
-		}
+		test.Fails(t, name, "name one of the commands tea, serve", err)
 	}
 }
 
@@ -126,8 +124,7 @@ func read(t *testing.T, name string) string {
 	t.Helper()
 	cmd := exec.Command(needs.Tool(t, "mandoc"), "-T", "ascii", "-O", "width=78")
 	cmd.Stdin = strings.NewReader(page(t, name))
-	out, err := cmd.Output()
-	test.OK(t, err)
+	out := test.Value(cmd.Output())(t)
 	var shown strings.Builder
 	for i, c := range out {
 		if c != '\b' && (i+1 == len(out) || out[i+1] != '\b') {

@@ -25,8 +25,7 @@ var update = flag.Bool("update", false, "write the files of examples/program")
 // The example is the output of the command new, apart from its go.mod: as part of the
 // workspace it needs few requirements.
 func TestFiles_example(t *testing.T) {
-	want, err := scaffold.Files(scaffold.Config{Module: "example.com/release"})
-	test.OK(t, err)
+	want := test.Value(scaffold.Files(scaffold.Config{Module: "example.com/release"}))(t)
 	dir := filepath.Join(root, "examples", "program")
 	for name, text := range want {
 		path := filepath.Join(dir, filepath.FromSlash(name))
@@ -44,8 +43,7 @@ func TestFiles_example(t *testing.T) {
 
 func TestFiles_formatted(t *testing.T) {
 	for _, module := range []string{"example.com/release", "aaa", "zzz.example.com/a-long/path/v2-tool"} {
-		files, err := scaffold.Files(scaffold.Config{Module: module})
-		test.OK(t, err)
+		files := test.Value(scaffold.Files(scaffold.Config{Module: module}))(t)
 		for name, text := range files {
 			if strings.Contains(string(text), "[[") {
 				t.Errorf("%s of %s has a delimiter of templates", name, module)
@@ -53,8 +51,7 @@ func TestFiles_formatted(t *testing.T) {
 			if filepath.Ext(name) != ".go" {
 				continue
 			}
-			formatted, err := format.Source(text)
-			test.OK(t, err)
+			formatted := test.Value(format.Source(text))(t)
 			test.Equal(t, fmt.Sprintf("%s of %s: not formatted", name, module), string(formatted), string(text))
 		}
 	}
@@ -63,8 +60,7 @@ func TestFiles_formatted(t *testing.T) {
 func TestWrite(t *testing.T) {
 	source := absolute(t)
 	dir := filepath.Join(t.TempDir(), "deep", "press")
-	names, err := scaffold.Write(scaffold.Config{Dir: dir, Source: source, Module: "example.com/press"})
-	test.OK(t, err)
+	names := test.Value(scaffold.Write(scaffold.Config{Dir: dir, Source: source, Module: "example.com/press"}))(t)
 	want := []string{".github/workflows/test.yml", ".gitignore", ".ko.yaml", "README.md", "checksum/checksum.go", "checksum/checksum_test.go", "dist/hello.txt", "go.mod", "go.sum", "main.go", "main_test.go", "playbooks/release.yaml"}
 	test.Equal(t, "files", want, names)
 	mod := goMod(t, dir)
@@ -79,9 +75,7 @@ func TestWrite(t *testing.T) {
 		t.Errorf("module %s requires %q", mod.Module.Mod.Path, direct)
 	}
 	for module, dir := range map[string]string{"longhaul": ".", "longhaul/dev": "dev", "cloud.google.com/go/storage": "dev/stubs/storage"} {
-		if replaced[module] != filepath.Join(source, dir) {
-			t.Errorf("%s is replaced by %q", module, replaced[module])
-		}
+		test.Is(t, module+" is replaced by", filepath.Join(source, dir), replaced[module])
 	}
 	for module, dir := range replaced {
 		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err != nil {
@@ -96,11 +90,8 @@ func TestWrite(t *testing.T) {
 // The workflow has go.mod find Longhaul where it has cloned it.
 func TestWrite_workflow(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := scaffold.Write(scaffold.Config{Dir: dir, Source: absolute(t), Module: "example.com/press"}); err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(filepath.Join(dir, ".github", "workflows", "test.yml"))
-	test.OK(t, err)
+	test.OK(t, test.Err(scaffold.Write(scaffold.Config{Dir: dir, Source: absolute(t), Module: "example.com/press"})))
+	text := test.Value(os.ReadFile(filepath.Join(dir, ".github", "workflows", "test.yml")))(t)
 	var workflow struct {
 		Jobs map[string]struct{ Steps []struct{ Run string } }
 	}
@@ -148,9 +139,7 @@ func TestWrite_refuses(t *testing.T) {
 	} {
 		dir := filepath.Join(t.TempDir(), "press")
 		_, err := scaffold.Write(scaffold.Config{Dir: dir, Source: tt.source, Module: tt.module})
-		if err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s: error %v, want %s", tt.module, err, tt.want)
-		}
+		test.Fails(t, tt.module, tt.want, err)
 		if _, err := os.Stat(dir); err == nil {
 			t.Errorf("%s: there is a directory", tt.module)
 		}
@@ -165,7 +154,6 @@ func TestIsSource(t *testing.T) {
 
 func absolute(t *testing.T) string {
 	t.Helper()
-	dir, err := filepath.Abs(root)
-	test.OK(t, err)
+	dir := test.Value(filepath.Abs(root))(t)
 	return dir
 }

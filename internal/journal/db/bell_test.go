@@ -90,10 +90,7 @@ func isShort(t *testing.T, path string, most int64) {
 func TestBell_commits(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "journal.db")
-	e, err := db.Open(t.Context(), db.Config{Path: path, Log: zap.NewNop(), Observer: db.Unobserved{}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := test.Value(db.Open(t.Context(), db.Config{Path: path, Log: zap.NewNop(), Observer: db.Unobserved{}}))(t)
 	defer e.Close()
 	_, there := bells(t, path+"-bell")
 	for _, step := range []struct {
@@ -113,8 +110,6 @@ func TestBell_commits(t *testing.T) {
 		if err := step.call(); err != nil {
 			t.Errorf("%s: %v", step.what, err)
 		}
-		if got := there.Hear(); got != step.want {
-			t.Errorf("%s: heard %v, want %v", step.what, got, step.want)
-		}
+		test.Is(t, step.what+": heard", step.want, there.Hear())
 	}
 }

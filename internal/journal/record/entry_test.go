@@ -7,6 +7,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/internal/journal/record"
+	"longhaul/internal/test"
 	"longhaul/opt"
 )
 
@@ -27,7 +28,5 @@ func TestDigest(t *testing.T) {
 	if !bytes.Equal(record.Digest(e), record.Digest(other)) {
 		t.Error("it covers members that another program may not know, or encodes in another way")
 	}
-	if got, want := hex.EncodeToString(record.Digest(e)), "89c29eebebfec428b7d697d47e0f34c3"; got != want {
-		t.Errorf("digest %s, want %s", got, want)
-	}
+	test.Is(t, "digest", "89c29eebebfec428b7d697d47e0f34c3", hex.EncodeToString(record.Digest(e)))
 }

@@ -1,4 +1,5 @@
-package main_test
+// Package bench_test runs the benchmark. Its tests are not beside it, because they would be linked with it.
+package bench_test
 
 import (
 	"encoding/json"

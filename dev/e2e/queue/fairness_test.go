@@ -1,4 +1,4 @@
-package elsewhere_test
+package queue_test
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/activities"
 	"longhaul/activities/planner"
-	"longhaul/dev/temporald"
+	"longhaul/dev/e2e/harness"
 	"longhaul/internal/journal"
 	"longhaul/internal/test"
 	"longhaul/opt"
@@ -27,10 +27,9 @@ import (
 // The fairness key of a tenant reaches plans, tasks and deliveries: Temporal hands it
 // on from what starts a workflow.
 func TestFairness(t *testing.T) {
-	s, err := temporald.Start(t.Context(), temporald.Config{SearchAttributes: workflows.SearchAttributes()})
-	test.OK(t, err)
-	t.Cleanup(func() { _ = s.Stop() })
-	temporal, err := workflows.Dial(workflows.DialConfig{Addr: s.Addr(), Namespace: "default", Local: true, Log: log.NewStructuredLogger(slog.New(slog.DiscardHandler)), Adjust: patient})
+	site := harness.NewSite(t, harness.Dev)
+	site.Start(harness.Temporal)
+	temporal, err := workflows.Dial(workflows.DialConfig{Addr: site.TemporalAddr, Namespace: "default", Local: true, Log: log.NewStructuredLogger(slog.New(slog.DiscardHandler)), Adjust: patient})
 	test.OK(t, err)
 	t.Cleanup(temporal.Close)
 	j, err := journal.Open(t.Context(), journal.Config{})
@@ -62,7 +61,7 @@ func TestFairness(t *testing.T) {
 	select {
 	case got := <-keys:
 		test.Is(t, "the fairness key of the task", "acme", got)
-	case <-time.After(within):
+	case <-time.After(time.Minute):
 		t.Fatal("the task does not run")
 	}
 	for _, workflowID := range []string{id, opt.PlanID(id, 1), "push-" + id + "-config"} {
