@@ -71,11 +71,11 @@ type inert struct{}
 func (inert) RegisterFuncs(to renderer.NodeRendererFuncRegisterer) {
 	for _, kind := range []ast.NodeKind{ast.KindHeading, ast.KindLink, ast.KindImage, ast.KindAutoLink, ast.KindRawHTML, ast.KindHTMLBlock} {
 		to.Register(kind, func(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
-			of := endHTML
-			if entering {
-				of = beginHTML
+			text, after := htmlOf(source, n)
+			if !entering {
+				text = after
 			}
-			_, err := w.WriteString(of(source, n))
+			_, err := w.WriteString(text)
 			return ast.WalkContinue, err
 		})
 	}
@@ -84,42 +84,31 @@ func (inert) RegisterFuncs(to renderer.NodeRendererFuncRegisterer) {
 // headingOffset is how many levels of headings a page has above the headings of a text.
 const headingOffset = 2
 
-// beginHTML returns the HTML before the children of a node, and endHTML the HTML behind them.
-func beginHTML(source []byte, n ast.Node) string {
+// htmlOf returns the HTML before the children of a node, and the HTML after them.
+func htmlOf(source []byte, n ast.Node) (before, after string) {
 	switch n := n.(type) {
 	case *ast.Heading:
-		return fmt.Sprintf("<h%d>", min(6, n.Level+headingOffset))
+		tag := fmt.Sprintf("h%d>", min(6, n.Level+headingOffset))
+		return "<" + tag, "</" + tag + "\n"
 	case *ast.Link:
-		return linkHTML(addressIn(n.Destination), "")
+		return linkHTML(addressIn(n.Destination))
 	case *ast.Image: // loading it would show its server who looks at it
 		address := addressIn(n.Destination)
-		return linkHTML(address, "Image: "+when(!n.HasChildren(), address))
-	case *ast.AutoLink:
-		return linkHTML(string(n.URL(source)), string(n.Label(source)))
+		before, after = linkHTML(address)
+		return before + "Image: " + when(!n.HasChildren(), escaped(address)), after
+	case *ast.AutoLink: // its label is its address
+		before, after = linkHTML(string(n.URL(source)))
+		return before + escaped(string(n.Label(source))), when(before != "", after)
 	case *ast.RawHTML:
-		return escaped(string(n.Segments.Value(source)))
+		before = escaped(string(n.Segments.Value(source)))
 	case *ast.HTMLBlock:
 		text := string(n.Lines().Value(source))
 		if n.HasClosure() {
 			text += string(n.ClosureLine.Value(source))
 		}
-		return "<pre><code>" + escaped(text) + "</code></pre>\n"
+		before = "<pre><code>" + escaped(text) + "</code></pre>\n"
 	}
-	return ""
-}
-
-func endHTML(source []byte, n ast.Node) string {
-	switch n := n.(type) {
-	case *ast.Heading:
-		return fmt.Sprintf("</h%d>\n", min(6, n.Level+headingOffset))
-	case *ast.Link:
-		return endLinkHTML(addressIn(n.Destination))
-	case *ast.Image:
-		return endLinkHTML(addressIn(n.Destination))
-	case *ast.AutoLink: // its label is its address
-		return when(webLink(string(n.URL(source))) != "", "</a>")
-	}
-	return ""
+	return before, ""
 }
 
 func escaped(text string) string { return string(util.EscapeHTML([]byte(text))) }
@@ -130,15 +119,12 @@ func addressIn(destination []byte) string {
 	return string(util.ResolveEntityNames(util.ResolveNumericReferences(util.UnescapePunctuations(destination))))
 }
 
-// linkHTML returns the beginning of a link to another site, with a text, and endLinkHTML its end. Any other link becomes
-// its text and its address.
-func linkHTML(address, text string) string {
-	to := webLink(address)
-	return when(to != "", `<a href="`+escaped(to)+`" rel="noreferrer noopener">`) + escaped(text)
-}
-
-func endLinkHTML(address string) string {
-	return cmp.Or(when(webLink(address) != "", "</a>"), escaped(" ("+address+")"))
+// linkHTML returns the HTML around the text of a link to another site. Any other link becomes its text and its address.
+func linkHTML(address string) (before, after string) {
+	if to := webLink(address); to != "" {
+		return `<a href="` + escaped(to) + `" rel="noreferrer noopener">`, "</a>"
+	}
+	return "", escaped(" (" + address + ")")
 }
 
 // Limits of contents that have a form of their own. Larger ones are shown as text.

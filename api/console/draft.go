@@ -86,11 +86,7 @@ func draftOf(f forms, at spot) (*draft, []draftLine) {
 	steps := stepsOf(at)
 	lines := make([]draftLine, len(steps))
 	for i, s := range steps {
-		next := d.clone()
-		text, err := next.apply(s)
-		if err == nil {
-			err = next.ask(i)
-		}
+		next, text, err := d.stepped(s, i)
 		rest := at.stepping(slices.Delete(slices.Clone(at.Values["step"]), i, i+1))
 		lines[i] = draftLine{Text: cmp.Or(text, nameText(s.Get("name")), s.Get("of")), Undo: rest.path()}
 		if wrong, ok := errors.AsType[*opt.SpecError](err); ok {
@@ -104,6 +100,15 @@ func draftOf(f forms, at spot) (*draft, []draftLine) {
 	}
 	d.sort()
 	return d, lines
+}
+
+// stepped returns d with the n-th step, and what that changes.
+func (d *draft) stepped(s url.Values, n int) (next *draft, text string, err error) {
+	next = d.clone()
+	if text, err = next.apply(s); err == nil {
+		err = next.ask(n)
+	}
+	return next, text, err
 }
 
 // clone returns a copy of d that a step can change. Tasks are replaced, not changed.
@@ -205,13 +210,9 @@ func (d *draft) names(ids []string) []string {
 }
 
 // after returns the ids of those of a row that a step names.
-func (d *draft) after(s url.Values, row []item) (ids []string) {
-	for _, one := range row {
-		if slices.Contains(s["after"], d.key(one.id)) {
-			ids = append(ids, one.id)
-		}
-	}
-	return ids
+func (d *draft) after(s url.Values, row []item) []string {
+	named := func(one item) bool { return slices.Contains(s["after"], d.key(one.id)) }
+	return each(filter(row, named), func(one item) string { return one.id })
 }
 
 // dropped names what an item has waited for, if it was there, apart from those with some ids.
@@ -456,19 +457,18 @@ func (d *draft) ask(n int) error {
 // before it gets another. What a plan waits for is changed before what waits for it, so that no command makes a cycle;
 // it is left out after that, which else would begin.
 func (d *draft) sort() {
-	depths := map[string]int{}
-	var depth func(string) int // how many plans or tasks in a row must be done before one
-	depth = func(id string) int {
-		if _, ok := depths[id]; !ok {
-			of, _ := d.at(d.key(id))
-			depths[id] = 1 + slices.Max(append(each(of.before, depth), -1))
+	depth := map[string]int{} // how many plans or tasks in a row must be done before one
+	for i, n := range depths(placesBefore(d.now.Plans, d.now.Before)) {
+		p := d.now.Plans[i]
+		depth[p.ID] = n
+		for j, n := range depths(placesBefore(p.Tasks, p.Before)) {
+			depth[p.Tasks[j].ID] = n
 		}
-		return depths[id]
 	}
 	place := func(a asked) []int {
-		n := depth(a.PlanID)
+		n := depth[a.PlanID]
 		if a.Status != "" || a.Kind == opt.CancelTask { // a plan after its tasks, as commands has them
-			return []int{3, -n, -depth(a.TaskID)}
+			return []int{3, -n, -depth[a.TaskID]}
 		}
 		return []int{slices.Index([]opt.CommandKind{opt.AddTasks, opt.OrderTasks, opt.UpdatePlan}, a.Kind), n}
 	}
@@ -505,7 +505,7 @@ func draftPanelOf(f forms, at spot) (*tree, *draftPanel, error) {
 	d, lines := draftOf(f, at)
 	p := &draftPanel{Lines: lines, Drop: at.sent().path(), Hidden: at.Values}
 	if of, ok := d.at(cmp.Or(at.Get("task"), at.Get("plan"))); ok {
-		p.Of = d.target(f, at, of)
+		p.Of = d.target(at, of)
 	}
 	ready := len(d.asked) > 0 && !slices.ContainsFunc(lines, draftLine.refused)
 	if f.o.Revision != at.number("draft") {
@@ -539,14 +539,12 @@ func changedSince(f forms, since int64) ([]moment, error) {
 }
 
 // target returns what can be done with an item that is selected.
-func (d *draft) target(f forms, at spot, of item) *draftTarget {
+func (d *draft) target(at spot, of item) *draftTarget {
 	out := &draftTarget{Key: d.key(of.id), Name: of.name}
 	step := func(do string) string { // the address with one more step, "" if it cannot be made
-		to := at.adding(url.Values{"do": {do}, "of": {out.Key}})
-		if _, lines := draftOf(f, to); lines[len(lines)-1].refused() {
-			return ""
-		}
-		return to.path()
+		s := url.Values{"do": {do}, "of": {out.Key}}
+		_, _, err := d.stepped(s, len(at.Values["step"]))
+		return when(err == nil, at.adding(s).path())
 	}
 	out.Earlier, out.Later, out.Skip = step("earlier"), step("later"), step("skip")
 	if d.free(of) {

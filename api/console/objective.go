@@ -70,12 +70,7 @@ func showObjective(v *visit) (view, error) {
 		at.base = objectivePath(v.r.PathValue("id"))
 		return view{Location: at.adding(v.r.URL.Query()).path()}, nil
 	}
-	out, err := objectiveView(v, at, nil)
-	p, ok := out.Data.(objectivePage)
-	if missed := v.r.URL.Query().Get(missedField); ok && missed != "" {
-		out.Problem = missedText(p.Objective, missed)
-	}
-	return out, err
+	return objectiveView(v, at, nil)
 }
 
 // objectiveView returns the page of an objective. refused is a form that was refused, whose
@@ -111,7 +106,8 @@ func objectiveView(v *visit, at spot, refused *change) (view, error) {
 	if err := addPictures(&p, forms, root, &course, now); err != nil {
 		return view{}, err
 	}
-	return addResult(v, view{Template: "objective", Title: p.Title, Data: p, Refresh: refreshEvery, Events: eventsOf(o)}, refused), nil
+	out := view{Template: "objective", Title: p.Title, Data: p, Refresh: refreshEvery, Events: eventsOf(o), Problem: missedText(o, v.r.URL.Query().Get(missedField))}
+	return addResult(v, out, refused), nil
 }
 
 // addPictures adds the view that was chosen, and beside it the panel of the selected task or plan, or of the objective.
@@ -222,16 +218,13 @@ type why struct {
 	Before, Link, Path, After string
 	Did                       string   // what began then
 	Since                     a2a.Time // zero if it does not matter
-
-	last []shown.Span // of a task that works
 }
 
 // whyOf returns why o waits, works or has ended; position is its place in the queue.
 func whyOf(v *visit, o *opt.Objective, c *shown.Course, position int) (why, error) {
-	if o.Status.Ended() {
-		return whyEnded(o), nil
-	}
 	switch {
+	case o.Status.Ended():
+		return whyEnded(o), nil
 	case o.Stopping != "":
 		return why{Before: "It is being stopped, and will be " + o.Stopping + " once its running tasks have ended."}, nil
 	case o.Paused:
@@ -239,15 +232,21 @@ func whyOf(v *visit, o *opt.Objective, c *shown.Course, position int) (why, erro
 	case !o.QueuedAt.IsZero():
 		return whyQueued(v, o, position)
 	}
-	if w, ok := whyAsked(o); ok {
-		return w, nil
+	byQuota := func(t *opt.Task) bool { return t.Reason == opt.HeldByQuota }
+	begun := func(t *opt.Task) bool { return !byQuota(t) && len(c.Tasks[t.ID]) > 0 }
+	var asked, works, held []*opt.Task
+	for _, p := range o.Plans {
+		asked = append(asked, p.Waiting()...)
+		works = append(works, filter(p.Running(), begun)...)
+		held = append(held, filter(p.Running(), byQuota)...)
 	}
-	if w, ok := whyWorks(o, c); ok {
-		workers, known := v.cfg.Service.Overviews.Workforce(v.r.Context())
-		if wait := workers.WaitOf(w.last, a2a.At(v.cfg.Now())); known && w.Did != "" && wait != "" {
-			w.Before = wait + ":"
-		}
-		return w, nil
+	switch {
+	case len(asked) > 0:
+		return whyAsked(asked), nil
+	case len(works) > 0:
+		return whyWorks(v, works, c), nil
+	case len(held) > 0:
+		return whyHeld(held, c), nil
 	}
 	return why{Before: idleText(o)}, nil
 }
@@ -265,20 +264,13 @@ func idleText(o *opt.Objective) string {
 	return shown.ReasonText(o.Reason)
 }
 
-// whyAsked returns the oldest question that waits for people.
-func whyAsked(o *opt.Objective) (w why, ok bool) {
-	var all []*opt.Gate
-	for _, p := range o.Plans {
-		all = append(all, each(p.Waiting(), func(t *opt.Task) *opt.Gate { return t.Gate })...)
-	}
-	if len(all) == 0 {
-		return w, false
-	}
-	first := slices.MinFunc(all, func(a, b *opt.Gate) int { return a.RequestedAt.Time().Compare(b.RequestedAt.Time()) })
+// whyAsked returns the oldest question of some tasks that wait for people.
+func whyAsked(all []*opt.Task) why {
+	first := slices.MinFunc(all, func(a, b *opt.Task) int { return a.Gate.RequestedAt.Time().Compare(b.Gate.RequestedAt.Time()) }).Gate
 	return why{
 		Before: "Waits for " + peopleText(first) + ":", Link: nameText(titleOfGate(first)), Path: gatePath(first.ID),
 		After: others(len(all), "more question"), Did: "asked", Since: first.RequestedAt,
-	}, true
+	}
 }
 
 // others says how many there are beside the one of several that a sentence is about.
@@ -286,33 +278,25 @@ func others(n int, what string) string {
 	return when(n > 1, "and "+opt.Count(n-1, what))
 }
 
-// whyWorks returns the task that has run for the longest time, or one that a quota holds back if none runs.
-func whyWorks(o *opt.Objective, c *shown.Course) (w why, ok bool) {
-	var works, held []*opt.Task
-	for _, p := range o.Plans {
-		for _, t := range p.Running() {
-			if t.Reason == opt.HeldByQuota {
-				held = append(held, t)
-			} else if len(c.Tasks[t.ID]) > 0 {
-				works = append(works, t)
-			}
-		}
-	}
+// whyWorks returns which of some tasks has run for the longest time, and whether it waits for a worker.
+func whyWorks(v *visit, all []*opt.Task, c *shown.Course) why {
 	begun := func(t *opt.Task) a2a.Time { return c.Tasks[t.ID][0].From }
-	switch {
-	case len(works) > 0:
-		t := slices.MinFunc(works, func(a, b *opt.Task) int { return begun(a).Time().Compare(begun(b).Time()) })
-		w = why{Before: "Works on", After: others(len(works), "other task"), Did: "begun", Since: begun(t), last: c.Tasks[t.ID]}
-		return w.linked(t), true
-	case len(held) > 0:
-		text := "A quota is used up."
-		if spans := c.Tasks[held[0].ID]; len(spans) > 0 {
-			text = cmp.Or(spans[len(spans)-1].Text, text)
-		}
-		w = why{Before: shorten(a2a.Visible(text), 300) + " This holds back", After: others(len(held), "other task")}
-		return w.linked(held[0]), true
+	t := slices.MinFunc(all, func(a, b *opt.Task) int { return begun(a).Time().Compare(begun(b).Time()) })
+	w := why{Before: "Works on", After: others(len(all), "other task"), Did: "begun", Since: begun(t)}
+	workers, known := v.cfg.Service.Overviews.Workforce(v.r.Context())
+	if wait := workers.WaitOf(c.Tasks[t.ID], a2a.At(v.cfg.Now())); known && wait != "" {
+		w.Before = wait + ":"
 	}
-	return w, false
+	return w.linked(t)
+}
+
+// whyHeld returns the quota that holds back tasks.
+func whyHeld(all []*opt.Task, c *shown.Course) why {
+	text := "A quota is used up."
+	if spans := c.Tasks[all[0].ID]; len(spans) > 0 {
+		text = cmp.Or(spans[len(spans)-1].Text, text)
+	}
+	return why{Before: shorten(a2a.Visible(text), 300) + " This holds back", After: others(len(all), "other task")}.linked(all[0])
 }
 
 func (w why) linked(t *opt.Task) why {
@@ -368,6 +352,7 @@ func spentText(c *shown.Course, now a2a.Time) string {
 type change struct {
 	*visit
 	objectiveID string
+	id          string // of that objective, or of the plan or the task in it that the path names
 	button      string // which button
 	revision    int64
 	at          spot     // the page that is shown again if the change is refused
@@ -391,10 +376,11 @@ var errAction = call.InvalidField("do", "names no change")
 func changing(apply func(*change) error) func(*visit) (view, error) {
 	return func(v *visit) (view, error) {
 		v.call.OfOPT = true
-		c := &change{visit: v, objectiveID: v.r.PathValue("id"), button: v.field("do"), at: spotOf(v.r)}
+		id := v.r.PathValue("id")
+		c := &change{visit: v, objectiveID: id, id: id, button: v.field("do"), at: spotOf(v.r)}
 		for _, part := range []string{"plan", "task"} {
 			if key := v.r.PathValue(part); key != "" {
-				c.at = c.at.with(part, key)
+				c.at, c.id = c.at.with(part, key), idOf(id, key)
 			}
 		}
 		c.next = c.at.sent()
@@ -428,21 +414,16 @@ func (c *change) perform(cmd opt.Command) error {
 }
 
 func changeState(c *change) error {
-	id, kind := c.objectiveID, "obj-"
-	for _, part := range []string{"plan", "task"} {
-		if key := c.r.PathValue(part); key != "" {
-			id, kind = idOf(id, key), part+"-"
-		}
-	}
-	if _, ok := opt.ParseID(id); !ok || !strings.HasPrefix(id, kind) {
+	ref, ok := opt.ParseID(c.id)
+	if !ok || ref.ObjectiveID != c.objectiveID || (ref.TaskID != "") != (c.r.PathValue("task") != "") {
 		return opt.ErrUnknown
 	}
-	all := buttonsOf(id)
+	all := buttonsOf(c.id)
 	i := slices.IndexFunc(all, func(b button) bool { return b.Do == c.button })
 	if i < 0 {
 		return errAction
 	}
-	if err := c.perform(all[i].command(id)); err != nil || id != c.objectiveID || c.button != "retry" {
+	if err := c.perform(all[i].command(c.id)); err != nil || c.id != c.objectiveID || c.button != "retry" {
 		return err
 	}
 	c.call.Key += ":start" // the new attempt waits until it is started

@@ -73,11 +73,7 @@ func (f objectives) search(now time.Time) (s shown.ObjectiveSearch, err error) {
 		long := func(v string) bool { return len(v) > call.MaxID }
 		wrong.add(len(values) > len(columns) || slices.ContainsFunc(values, long), "The search", "is too long")
 	}
-	var from, until bool
-	s.Since, from = dayOf(f.Get("from"), 0)
-	s.Until, until = dayOf(f.Get("to"), 1)
-	wrong.add(!from, "From", noDay)
-	wrong.add(!until, "To", noDay)
+	s.Since, s.Until = wrong.day("From", f.Get("from"), 0), wrong.day("To", f.Get("to"), 1)
 	if age := f.Get("age"); age != "" {
 		wrong.add(!slices.ContainsFunc(ages, is(age)), "Age", "is not one of the list")
 		d, _ := time.ParseDuration(age) // those of the list are valid

@@ -45,16 +45,11 @@ func objectivePath(id string) string { return ObjectivesPath + url.PathEscape(id
 // pageOf returns the address of the page for the id of an objective, a plan or a task, of any attempt; "" for other
 // ids. Links have it in full: a page that answers to a form is at another address.
 func pageOf(id string) string {
-	switch ref, ok := opt.ParseID(id); {
-	case !ok:
+	ref, ok := opt.ParseID(id)
+	if !ok {
 		return ""
-	case ref.TaskID != "":
-		return objectivePath(ref.ObjectiveID) + "?task=" + keyOf(id)
-	case ref.PlanID != "":
-		return objectivePath(ref.ObjectiveID) + "?plan=" + keyOf(id)
-	default:
-		return objectivePath(ref.ObjectiveID)
 	}
+	return objectivePath(ref.ObjectiveID) + cmp.Or(behind("?task=", keyOf(ref.TaskID)), behind("?plan=", keyOf(ref.PlanID)))
 }
 
 func gatePath(id string) string { return GatesPath + url.PathEscape(id) }
@@ -138,16 +133,13 @@ func (l listing) with(fields ...string) listing {
 	return listing{q}
 }
 
-// At returns the address of a page with l and more fields, names and values in turn.
+// At returns the address of a page with l and other values in some fields.
 func (l listing) At(path string, more ...string) string {
-	q := maps.Clone(l.Values)
-	for i := 0; i < len(more); i += 2 {
-		q[more[i]] = append(q[more[i]], more[i+1])
-	}
-	if len(q) == 0 && path != "" {
+	l = l.with(more...)
+	if len(l.Values) == 0 && path != "" {
 		return path
 	}
-	return path + "?" + q.Encode()
+	return path + "?" + l.Encode()
 }
 
 // A spot is what the address of the page of an objective selects: the view, which is the graph of dependencies or else

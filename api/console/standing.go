@@ -164,35 +164,16 @@ func addAbsence(v *visit) (view, error) {
 		p := absence.AddParams{Principal: strings.TrimSpace(v.field("principal")), Deputy: strings.TrimSpace(v.field("deputy"))}
 		none := func(group string) bool { return group == "" }
 		p.Groups = slices.DeleteFunc(each(strings.Split(v.field("groups"), ","), strings.TrimSpace), none)
-		if p.Deputy == "" {
-			return "", call.InvalidField("deputy", "is missing")
-		}
-		var from, until bool
-		if p.From, from = dayOf(v.field("from"), 0); !from {
-			return "", call.InvalidField("from", noDay)
-		}
-		if p.Until, until = dayOf(v.field("until"), 1); !until {
-			return "", call.InvalidField("until", noDay)
+		var wrong violations
+		wrong.add(p.Deputy == "", "deputy", "is missing")
+		p.From, p.Until = wrong.day("from", v.field("from"), 0), wrong.day("until", v.field("until"), 1)
+		if err := wrong.err(); err != nil {
+			return "", err
 		}
 		_, err := v.cfg.Service.Absences.Add(v.r.Context(), v.call, p)
 		return absencesPath, err
 	})
 }
-
-// dayOf returns the beginning of a day such as 2026-05-31, or of one some days later; zero for no text.
-func dayOf(text string, later int) (at a2a.Time, ok bool) {
-	if text == "" {
-		return at, true
-	}
-	day, err := time.Parse(time.DateOnly, text)
-	if err != nil || day.Year() < 1970 || day.Year() > 9998 {
-		return at, false
-	}
-	return a2a.At(day.AddDate(0, 0, later)), true
-}
-
-// noDay is the problem of a field that has no day.
-const noDay = "is not a day such as 2026-05-31"
 
 func endAbsence(v *visit) (view, error) {
 	_, err := v.cfg.Service.Absences.End(v.r.Context(), v.call, read.IDParams{ID: v.r.PathValue("id")})

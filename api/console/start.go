@@ -2,9 +2,6 @@ package console
 
 import (
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"strings"
@@ -143,13 +140,11 @@ func digestOfPlans(plans []*opt.Plan) string {
 	if len(plans) == 0 {
 		return ""
 	}
-	data, _ := json.Marshal(each(plans, func(p *opt.Plan) opt.Plan { // plans are stored as JSON
+	return a2a.DataPart(each(plans, func(p *opt.Plan) opt.Plan {
 		plan := *p
 		plan.CreatedAt, plan.UpdatedAt = a2a.Time{}, a2a.Time{}
 		return plan
-	}))
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:16])
+	})).Digest()
 }
 
 // start begins an objective. If it would have other plans than the page has shown, it shows these first.

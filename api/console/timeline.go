@@ -310,7 +310,8 @@ func zoomsOf(full scale, at spot, selected []shown.Span) (out []choice) {
 func (p *picture) ruler(begin int64) {
 	fits := func(d time.Duration) bool { return (p.until-p.from)/d.Milliseconds() <= mostTicks }
 	step := append(filter(steps, fits), steps[len(steps)-1])[0].Milliseconds()
-	for at := p.from + (step-(p.from-begin)%step)%step; at < p.until; at += step {
+	last := p.until - (p.until-p.from)/10 // on a phone, the text of a later one would be cut
+	for at := p.from + (step-(p.from-begin)%step)%step; at < last; at += step {
 		x, _, _ := p.place(at, at)
 		p.Ticks = append(p.Ticks, tick{x, cmp.Or(when(at == begin, "start"), opt.InUnits(at-begin, at))})
 	}

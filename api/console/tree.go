@@ -36,7 +36,7 @@ type treePlan struct {
 	Tasks []treeTask
 }
 
-// A treeEdge is the line between two tasks of a draft, by their places, on which another one can be put.
+// A treeEdge is the line between two tasks, by their places, on which another one can be put in a draft.
 type treeEdge struct {
 	Line     string
 	From, To int
@@ -67,39 +67,37 @@ func treeOf(o *opt.Objective, to func(key string) string, was *opt.Objective) *t
 	}
 	outer := draw(blocks, placesBefore(o.Plans, o.Before), gap{12, 34})
 	t := &tree{W: outer.W + 2, H: outer.H + 2, Draft: was != nil}
-	t.Lines, t.Fresh = outer.paths(1, 1, func(from, to int) bool {
-		return was == nil || slices.Contains(was.Before(was.Plans[to]), was.Plans[from])
-	})
+	was = cmp.Or(was, o)
+	t.Lines, t.Fresh = outer.paths(1, 1, waited(was.Plans, was.Before))
 	for i, p := range o.Plans {
-		var former *opt.Plan
-		if was != nil {
-			former = was.Plan(p.ID)
-		}
-		t.Plans = append(t.Plans, drawPlan(p, outer.Blocks[i].moved(1, 1), inner[i], to, former))
+		t.Plans = append(t.Plans, drawPlan(p, outer.Blocks[i].moved(1, 1), inner[i], to, was.Plan(p.ID)))
 	}
 	return t
 }
 
-// drawPlan returns the drawing of a plan in its block. In a draft, where was is the plan before its changes, it shows
-// which lines were not there, and where tasks can be put between others.
+// drawPlan returns the drawing of a plan in its block. was is the plan before the changes of a draft.
 func drawPlan(p *opt.Plan, b block, inner *drawing, to func(key string) string, was *opt.Plan) treePlan {
 	out := treePlan{treeTask: drawBlock(b, p.Name, (b.W-40)/8, shown.LookOfPlan(p), p.Optional())}
 	out.Key, out.Path = keyOf(p.ID), to(keyOf(p.ID))
 	x, y := b.X+(b.W-inner.W)/2, b.Y+planHead
-	out.Lines, out.Fresh = inner.paths(x, y, func(from, to int) bool {
-		return was == nil || max(from, to) < len(was.Tasks) && slices.Contains(was.Before(was.Tasks[to]), was.Tasks[from])
-	})
+	out.Lines, out.Fresh = inner.paths(x, y, waited(was.Tasks, was.Before))
 	for i, t := range p.Tasks {
 		drawn := drawBlock(inner.Blocks[i].moved(x, y), t.Name, taskLetters, shown.LookOfTask(t.State), t.Optional())
 		drawn.Key, drawn.Path = keyOf(t.ID), to(keyOf(t.ID))
 		out.Tasks = append(out.Tasks, drawn)
 	}
 	for _, way := range inner.ways {
-		if from, to := ends(way); was != nil {
-			out.Edges = append(out.Edges, treeEdge{inner.path(x, y, way), from, to})
-		}
+		from, to := ends(way)
+		out.Edges = append(out.Edges, treeEdge{inner.path(x, y, way), from, to})
 	}
 	return out
+}
+
+// waited reports, by places in a list of plans or tasks, whether one of them had to wait for another.
+func waited[T comparable](all []T, before func(T) []T) func(from, to int) bool {
+	return func(from, to int) bool {
+		return max(from, to) < len(all) && slices.Contains(before(all[to]), all[from])
+	}
 }
 
 // drawBlock returns the drawing of a plan or a task in its block, with as many letters of its name as fit.
@@ -160,15 +158,9 @@ func ends(way []int) (from, to int) { return way[0], way[len(way)-1] }
 
 // paths returns the lines that were kept, moved by x and y, as the data of an SVG path, and the others.
 func (d *drawing) paths(x, y int, kept func(from, to int) bool) (yes, no string) {
-	var old, fresh [][]int
-	for _, way := range d.ways {
-		if kept(ends(way)) {
-			old = append(old, way)
-		} else {
-			fresh = append(fresh, way)
-		}
-	}
-	return d.path(x, y, old...), d.path(x, y, fresh...)
+	old := func(way []int) bool { return kept(ends(way)) }
+	fresh := func(way []int) bool { return !old(way) }
+	return d.path(x, y, filter(d.ways, old)...), d.path(x, y, filter(d.ways, fresh)...)
 }
 
 // depths returns the layer of each block: one after the last of those before it.

@@ -92,6 +92,19 @@ func (v *violations) add(wrong bool, field, description string) {
 	}
 }
 
+// day returns the beginning of the day in a field, or of one some days later; zero for no text.
+func (v *violations) day(field, text string, later int) (at a2a.Time) {
+	if text == "" {
+		return at
+	}
+	day, err := time.Parse(time.DateOnly, text)
+	if err != nil || day.Year() < 1970 || day.Year() > 9998 {
+		v.add(true, field, "is not a day such as 2026-05-31")
+		return at
+	}
+	return a2a.At(day.AddDate(0, 0, later))
+}
+
 func (v violations) err() error {
 	if len(v) == 0 {
 		return nil

@@ -110,11 +110,11 @@ func (u *Usage) String() string {
 	say(u.Cost != "" && limit.Cost == "", "cost %s", u.Cost)
 	say(u.Cost != "" && limit.Cost != "", "cost %s of %s", u.Cost, limit.Cost)
 	counted := func(n int64, most opt.Cap, what string) {
-		say(n > 0 && most == 0, "%d %s", n, what)
-		say(n > 0 && most > 0, "%d of %d %s", n, most-1, what)
+		say(n > 0 && most == 0, "%s", opt.Count(int(n), what))
+		say(n > 0 && most > 0, "%d of %s", n, opt.Count(int(most-1), what))
 	}
-	counted(u.Questions, limit.Questions, "questions")
-	counted(u.Calls, limit.Calls, "calls")
+	counted(u.Questions, limit.Questions, "question")
+	counted(u.Calls, limit.Calls, "call")
 	say(u.Time() != "", "ran %s", u.Time())
 	return strings.Join(list, ", ")
 }

@@ -97,7 +97,6 @@ func testApproving(t *testing.T, o *office) {
 	b.reads("Publish the notes? (2nd time)")
 	b.sees("Mind: Say how it tastes.")
 	b.look("changed")
-	b.publish("gate")
 	b.resize(1280, 800)
 	b.press("a", "a")
 	b.sees("Nothing waits for you.", "Accepted by dora: Publish the notes? (2nd time)")

@@ -171,7 +171,7 @@ func testLook(t *testing.T, o *office) {
 	b.open("/console/")
 	b.sees("Slots used", " of 200") // once the worker has said it to Temporal
 	for _, at := range []struct{ name, path string }{
-		{"overview", "/console/"}, {"objectives", "/console/objectives"}, {"new", "/console/new?text=Write+notes"}, {"inbox", "/console/inbox"}, {"gate-plain", "/console/inbox/" + gate}, {"review", question}, {"objective", "/console/objectives/" + id}, {"timeline", "/console/objectives/" + id + "/timeline"},
+		{"overview", "/console/"}, {"objectives", "/console/objectives"}, {"new", "/console/new?text=Write+notes"}, {"inbox", "/console/inbox"}, {"gate-plain", "/console/inbox/" + gate}, {"gate", question}, {"objective", "/console/objectives/" + id}, {"timeline", "/console/objectives/" + id + "/timeline"},
 		{"graph", "/console/objectives/" + id + "?view=graph"}, {"plan", "/console/objectives/" + id + "?plan=1"}, {"find", "/console/find?q=look"}, {"columns", "/console/objectives?cols=failure&cols=changed&sort=changed"},
 		{"task", "/console/objectives/" + id + "?task=1-0"}, {"task-waits", "/console/objectives/" + id + "?task=1-3"},
 	} {
