@@ -153,9 +153,9 @@ func (j Floors) Floor(ctx context.Context, tenant, contextID string) (begun, wai
 	f, err := db.InSnapshot(ctx, j.db, func(c *db.Conn) (f floor, err error) {
 		s, args := db.Steps{C: c}, db.Args{tenant, contextID, mostOnFloor}
 		f.begun = db.Rows(&s, "SELECT id, attempt FROM objectives"+c.Dialect.IndexedBy("objectives_busy")+`
-			WHERE tenant = $1 AND context_id = $2 AND begun = 1 AND ended = 0 AND queued_at = 0 ORDER BY created_at, id LIMIT $3`, args, readRoot)
+			WHERE tenant = $1 AND context_id = $2 AND begun = 1 AND ended = 0 AND queued_at = 0 ORDER BY created_at, id`+db.LimitParam(3), args, readRoot)
 		f.waiting = db.Rows(&s, `SELECT id, attempt FROM objectives
-			WHERE tenant = $1 AND context_id = $2 AND queued_at <> 0 ORDER BY queued_at, id LIMIT $3`, args, readRoot)
+			WHERE tenant = $1 AND context_id = $2 AND queued_at <> 0 ORDER BY queued_at, id`+db.LimitParam(3), args, readRoot)
 		return f, s.Err
 	})
 	if err != nil {

@@ -42,7 +42,7 @@ func checkStarting(t *testing.T, j *journal.Journal, p shown.Place, queuedAt int
 
 func comparePlace(t *testing.T, j *journal.Journal, p shown.Place, want shown.Placed) {
 	t.Helper()
-	test.Equal(t, "place", want, test.Value(j.Place(t.Context(), p))(t), cmpopts.EquateEmpty())
+	test.Equal(t, "place", want, test.Value(j.Place(t.Context(), p))(t), cmpopts.EquateEmpty(), cmpopts.IgnoreFields(want, "Waiting"))
 }
 
 func since(millis int64) (t a2a.Time) {
@@ -101,6 +101,22 @@ func TestPlace(t *testing.T) {
 		checkPlace(t, j, place(o[0], 2, 120), 120) // behind the one that was asked for again
 		passes(t, j, time.Minute)
 		checkPlace(t, j, place(o[5], 1, 200), 200) // the third and the fourth never began
+	})
+}
+
+// The floor of a context has its open objectives that have begun, and those that wait; who enters hears how many wait.
+func TestFloors(t *testing.T) {
+	each(t, func(t *testing.T, open func() *journal.Journal) {
+		j := open()
+		working, ended, waiting, last := inContext("ctx", a2a.Time{}), inContext("ctx", a2a.Time{}), inContext("ctx", at(10)), inContext("ctx", a2a.Time{})
+		begin(t, j, working).record(opt.Event{Kind: opt.ObjectiveMoved, To: "working"})
+		begin(t, j, ended).record(opt.Event{Kind: opt.ObjectiveMoved, To: "working"}, opt.Event{Kind: opt.ObjectiveMoved, To: "failed"})
+		begin(t, j, waiting)
+		begun, waits, err := journal.FloorsOf(j).Floor(t.Context(), working.Tenant, "ctx")
+		test.OK(t, err)
+		test.Equal(t, "begun", []string{opt.RootID(working.ID, 1)}, begun)
+		test.Equal(t, "waiting", []string{opt.RootID(waiting.ID, 1)}, waits)
+		test.Is(t, "before the next", 1, test.Value(j.Place(t.Context(), place(last, 1, 20)))(t).Waiting)
 	})
 }
 
