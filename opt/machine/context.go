@@ -117,10 +117,7 @@ func (m *Context) callRoll() {
 	if s.Rules < rulesRoll {
 		return
 	}
-	s.Resting = slices.Concat(s.Front, s.Resting, s.Waiting)
-	if s.Holder != nil {
-		s.Resting = append(s.Resting, s.Holder)
-	}
+	s.Resting = s.members()
 	s.Holder, s.Front, s.Waiting, s.Lists = nil, nil, nil, true
 	s.Rolls++
 	for _, r := range s.Resting {
@@ -430,13 +427,18 @@ func (w *Wants) add(to *Member) {
 func (m *Context) Message(id string) Turn { return m.member(id).Turn }
 
 func (m *Context) member(id string) *Member {
-	s := &m.State
-	for _, x := range slices.Concat([]*Member{s.Holder}, s.Front, s.Resting, s.Waiting) {
-		if x != nil && x.ID == id {
+	for _, x := range m.State.members() {
+		if x.ID == id {
 			return x
 		}
 	}
 	return nil
+}
+
+// members returns the members of all lists.
+func (s *ContextState) members() []*Member {
+	all := slices.Concat([]*Member{s.Holder}, s.Front, s.Resting, s.Waiting)
+	return slices.DeleteFunc(all, func(x *Member) bool { return x == nil })
 }
 
 func (m *Context) remove(id string) {

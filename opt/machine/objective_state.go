@@ -441,10 +441,8 @@ func (s *ObjectiveState) resting() bool {
 	}
 	active := slices.ContainsFunc(s.Links, func(l *Link) bool {
 		p := o.Plan(l.PlanID)
-		if l.isUnsure(s.Epoch) && !p.Over() { // a run from before may work
-			return true
-		}
-		return !p.Over() && p.Started && (l.Directive.Permission > p.Report.Yielded || p.Report.Asks || l.Directive.Permission == 0)
+		given := p.Started && (l.Directive.Permission > p.Report.Yielded || p.Report.Asks || l.Directive.Permission == 0)
+		return !p.Over() && (given || l.isUnsure(s.Epoch)) // a run from before may work
 	})
 	return !active && len(o.Startable()) == 0
 }

@@ -40,20 +40,22 @@ func addTurnWants(s *ObjectiveState, w *Wants) {
 }
 
 // takeTurn is take under [rulesRoll]: no turn counts that is older than one that has arrived, and a roll is answered by
-// any attempt.
+// any attempt. A context that began again in the same moment may have used a number again: it gets the request again.
 func takeTurn(s *ObjectiveState, in Turn, retried bool) {
 	t := &s.Turn
 	switch {
-	case in.N <= t.Grant:
-		return
-	case in.Roll:
-		if t.Roll, t.Grant = in.N, in.N; !t.Shared {
+	case in.Roll && in.N > t.Roll:
+		if t.Roll, t.Grant = in.N, max(in.N, t.Grant); !t.Shared {
 			t.Held = works(s)
 		}
 		t.Shared = true
 		if retried {
 			t.Attempt = in.Attempt
 			s.loseTurn()
+		}
+	case in.N <= t.Grant:
+		if in.Request == 0 && t.N > 0 {
+			t.Want = ""
 		}
 	case t.take(in, s.turnAttempt(), s.Epoch > 1, retried):
 		s.loseTurn()
@@ -89,10 +91,7 @@ func unsure(s *ObjectiveState) bool {
 
 // works reports whether work may be under way: by a planner, or by a plan that may work and has not yielded that.
 func works(s *ObjectiveState) bool {
-	if s.Making != nil && s.Making.Begun {
-		return true
-	}
-	return slices.ContainsFunc(s.Links, func(l *Link) bool {
+	return s.Making != nil && s.Making.Begun || slices.ContainsFunc(s.Links, func(l *Link) bool {
 		p, d := s.Objective.Plan(l.PlanID), l.Directive
 		free := !d.Shared && (d.Start || p.Started)
 		return !p.Over() && (free || d.Permission > p.Report.Yielded || l.isUnsure(s.Epoch))
