@@ -146,7 +146,7 @@ func (b *tab) publish(name string) {
 
 // reviewed are parts of an object, one for each form in which pages show them.
 var reviewed = []a2a.Part{
-	{Data: []byte(`{"supplier":"Yard & Sons","total":1249.5,"currency":"EUR","risk":"low","lines":[{"what":"Chairs","pieces":12,"price":89.5},{"what":"Table","pieces":1,"price":175.5}],"approved":false,"note":null}`), Filename: "order.json"},
+	{Data: []byte(`{"supplier":"carpenter","total":1249.5,"currency":"EUR","risk":"low","lines":[{"what":"Chairs","pieces":12,"price":89.5},{"what":"Table","pieces":1,"price":175.5}],"approved":false,"note":null}`), Filename: "order.json"},
 	{Text: new("what,pieces,price\nChairs,12,89.50\n\"Table, round\",1,175.50\n"), MediaType: "text/csv", Filename: "lines.csv"},
 	{Text: new("## Terms\n\n- **30 days** after delivery\n- 2 % discount within 10 days\n"), MediaType: "text/markdown", Filename: "terms.md"},
 	{Raw: []byte("%PDF-1.7\n"), MediaType: "application/pdf", Filename: "offer.pdf"},
