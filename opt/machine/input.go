@@ -17,7 +17,9 @@ type Opened struct{}
 // Begin says that all inputs that have arrived were handled, so tasks may begin.
 // The driver sends it before it carries out the wants, but not in a run that is
 // about to continue as new, which starts nothing.
-type Begin struct{}
+type Begin struct {
+	Unrecorded bool // the journal does not have the epoch of the run yet
+}
 
 // Canceled says that the workflow was asked to stop: by a client, or by an operator in
 // Temporal's UI.

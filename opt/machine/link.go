@@ -175,7 +175,9 @@ func endStands(s *ObjectiveState, l *Link, p *opt.Plan, r opt.Report, now a2a.Ti
 	}
 	l.renumber(now)
 	l.Directive.Over, l.Directive.Command = true, "" // it was answered
-	readmit(s, &l.Directive, r)
+	if s.Rules >= rulesPermits {
+		l.Directive.PlanEpoch = r.Epoch
+	}
 	l.Changed, l.Again = s.N, r.Epoch
 }
 

@@ -167,6 +167,9 @@ func (m *Objective) direct() bool {
 		}
 		if d.N++; d.PlanEpoch != l.Directive.PlanEpoch { // an objective that was begun again does not have what the plan has
 			d.N = above(l.Directive.N, m.now)
+			if d.Echo > l.Directive.Echo {
+				d.Echo = d.N
+			}
 		}
 		awaited := s.Current != nil && s.Current.Echo
 		overdue := d.Command != l.Directive.Command && s.overdue(p.ID) >= 0

@@ -231,19 +231,13 @@ func (s *ObjectiveState) leaves(l *Link) bool { return s.Leaving && l.Begun && l
 // permit sets the permission of a plan that has begun: a new one if it has none, has yielded that and asks, or
 // was reset.
 func (s *ObjectiveState) permit(d *Directive, r opt.Report) {
-	reset := readmit(s, d, r)
+	reset := s.Rules >= rulesPermits && r.Epoch > 1 && d.PlanEpoch != r.Epoch
+	if reset {
+		d.PlanEpoch, d.Permission = r.Epoch, r.Yielded
+	}
 	if d.Shared && s.Turn.mayWork() && d.Permission <= r.Yielded && (d.Permission == 0 || r.Asks || reset) {
 		d.Permission = r.Yielded + 1
 	}
-}
-
-// readmit takes from a plan in another epoch the permission of that before, and reports whether it is in one.
-func readmit(s *ObjectiveState, d *Directive, r opt.Report) bool {
-	if s.Rules < rulesPermits || r.Epoch <= 1 || d.PlanEpoch == r.Epoch {
-		return false
-	}
-	d.PlanEpoch, d.Permission = r.Epoch, r.Yielded
-	return true
 }
 
 // covered returns one more than the number of notes that the approvals in the plans before p

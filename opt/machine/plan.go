@@ -176,7 +176,8 @@ func (m *Plan) move(to opt.PlanStatus, reason string) {
 // report is made. Tasks begin only after all inputs that have arrived were
 // handled, since one of them may be a pause. Gates of a plan that has just begun open at once.
 func (m *Plan) settle(in Input) {
-	_, begin := in.(Begin)
+	begun, begin := in.(Begin)
+	begin = begin && !(begun.Unrecorded && m.State.Rules >= rulesPermits) // the journal may refuse the epoch, which another run has begun
 	_, opened := in.(Opened)
 	for again := true; again; {
 		again = m.cancelAtGates()

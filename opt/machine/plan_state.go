@@ -152,7 +152,7 @@ func (s *PlanState) working() bool { return s.has(func(w *Work) bool { return w.
 // mayBegin reports whether the plan has permission to begin tasks or needs none.
 func (s *PlanState) mayBegin() bool {
 	d := s.Directive
-	if s.Rules >= rulesPermits && s.Epoch > 1 && d.PlanEpoch != s.Epoch { // it was reset: others may have the turn by now
+	if s.Rules >= rulesPermits && (s.Rewind || s.Epoch > 1 && d.PlanEpoch != s.Epoch) { // it was reset: others may have the turn by now
 		return false
 	}
 	return !d.Shared || d.Permission > s.Yielded

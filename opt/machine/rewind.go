@@ -113,6 +113,7 @@ func (s *PlanState) rewind(now a2a.Time, in Rewound) []opt.Event {
 	}
 	e := opt.Event{N: in.Done, Kind: opt.SourceRewound, At: now, PlanID: p.ID, RootID: s.RootID, Epoch: s.Epoch, Plan: &p, PlanHead: p.Head()}
 	s.Report.N, s.Known.Directive = above(s.Report.N, now)-1, -1 // less than any echo: a report follows
+	s.Alone = s.Alone && s.Rules < rulesPermits                  // that says whether its objective is there
 	return append([]opt.Event{e}, pending...)
 }
 

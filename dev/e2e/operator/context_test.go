@@ -65,7 +65,7 @@ func (w *world) contextWorkflow(t *testing.T) (id string) {
 // oneWorks checks that no two of the objectives had tasks that ran at once, as a tally has it.
 func oneWorks(t *testing.T, tally string, ids []string) {
 	t.Helper()
-	runs := map[string]int{}
+	runs, begun := map[string]int{}, map[string]bool{}
 	for line := range strings.Lines(string(test.Value(os.ReadFile(tally))(t))) {
 		fields := strings.Fields(line)
 		for _, id := range ids {
@@ -74,6 +74,7 @@ func oneWorks(t *testing.T, tally string, ids []string) {
 			}
 			if fields[4] == "begin" {
 				runs[id]++
+				begun[id] = true
 			} else {
 				runs[id]--
 			}
@@ -81,5 +82,8 @@ func oneWorks(t *testing.T, tally string, ids []string) {
 		if runs[ids[0]] > 0 && runs[ids[1]] > 0 {
 			t.Errorf("both work at once: %s", line)
 		}
+	}
+	if len(begun) != len(ids) {
+		t.Errorf("the tally has work of %v alone", begun)
 	}
 }

@@ -74,7 +74,7 @@ func (d *Driver) Step() Next {
 		}
 		d.take()
 		if !d.leave.now {
-			d.rec.handle(machine.Begin{})
+			d.rec.handle(machine.Begin{Unrecorded: d.rec.rewound})
 		}
 		w := d.rec.machine.Wants()
 		if d.rec.rewinds || w.Rewind {

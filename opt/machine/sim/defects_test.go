@@ -610,6 +610,56 @@ func TestReset_permission(t *testing.T) {
 	}
 }
 
+// Defect: a plan that was reset twice took what it had heard under the number of its epoch for news, until the journal had refused that.
+func TestReset_permissionTwice(t *testing.T) {
+	for task := range 3 {
+		play(t, func(s *sim.Story) {
+			id := s.Open(given(sim.PlanOf("plan", "a", "?ok", "c")))
+			s.Settle()
+			other := s.Open(given(sim.PlanOf("other", "b")))
+			s.Settle()
+			s.Wait(100)
+			s.Reset(opt.PlanID(id, 1), task)
+			s.Settle()
+			key := s.Activities()[0]
+			s.End(key, sim.Completed(key, s.Work(key).TaskID))
+			s.Settle()
+			s.Wait(100)
+			s.Reset(opt.PlanID(id, 1), 0)
+			s.Rest()
+			s.Accept()
+			s.Rest()
+			for _, id := range []string{id, other} {
+				s.Expect(s.Objective(id).Status == opt.ObjectiveCompleted, "reset to task %d, %s is %s", task, id, s.Objective(id).Status)
+			}
+		})
+	}
+}
+
+// Defect: a plan that was reset after its end, while its objective had given the turn back, was shown as one that has failed.
+func TestReset_permissionOver(t *testing.T) {
+	for task := range 3 {
+		play(t, func(s *sim.Story) {
+			id := s.Open(given(sim.PlanOf("plan", "a", "x"), sim.PlanOf("next", "?ok", "c")))
+			s.Settle()
+			s.Open(given(sim.PlanOf("other", "b", "d")))
+			s.Settle()
+			for len(s.Activities()) > 0 {
+				key := s.Activities()[0]
+				s.End(key, sim.Completed(key, s.Work(key).TaskID))
+				s.Settle()
+			}
+			s.Wait(100)
+			s.ResetEnded(opt.PlanID(id, 1), task)
+			s.Rest()
+			s.Accept()
+			s.Rest()
+			p := s.Objective(id).Plans[0]
+			s.Expect(p.Status == opt.PlanCompleted, "reset to task %d, the plan is %s (%s)", task, p.Status, p.Reason)
+		})
+	}
+}
+
 // Defect: a plan that had found its objective terminated sent no more reports, also when that was reset and had sent it a directive.
 func TestReset_terminatedObjective(t *testing.T) {
 	play(t, func(s *sim.Story) {

@@ -173,6 +173,13 @@ func (s *Story) Reset(id string, n int) {
 	}
 }
 
+// ResetEnded is Reset of a workflow that has ended by itself.
+func (s *Story) ResetEnded(id string, n int) {
+	r := s.w.latest[id]
+	s.Expect(r.ended && n <= len(r.history), "%s runs, or has had fewer tasks", id)
+	s.d.operator.reset(r, n, 0)
+}
+
 // ResetAgain has an operator reset the run that was reset last, rather than the one that took its place.
 func (s *Story) ResetAgain(id string) {
 	r := s.w.latest[id]
