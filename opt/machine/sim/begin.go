@@ -64,7 +64,7 @@ func oneWorks(w *world, r *run) {
 		if other.objective == "" || other.objective == r.objective || contextOf(w, other) != contextID || maySwerve(w, r) || maySwerve(w, other) {
 			continue
 		}
-		works := func(a *activity) bool { return a.works() && !(a.again && w.facts.resets[other.id] > 0) } // what had begun before a reset begins again by itself
+		works := func(a *activity) bool { return a.works() && !(a.again && w.facts.resets[other.id] > 0) } // an activity that had begun before a reset begins again by itself
 		if slices.ContainsFunc(other.activities, works) {
 			w.fail("turns", "%s works while %s does", w.name(r.objective), w.name(other.objective))
 		}
