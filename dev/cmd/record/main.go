@@ -85,7 +85,7 @@ func courses() (all []course) {
 	for _, s := range shapes {
 		all = append(all, course{s.name, s.run})
 	}
-	return append(all, course{queueShape, runQueue})
+	return append(all, queues...)
 }
 
 // wanted reports whether to record a shape: it has no history yet, and is one of
@@ -118,7 +118,7 @@ func startWorker(temporal client.Client, j store) (*recorder, func(), error) {
 		usual: newClient(workflows.ClientConfig{}), long: newClient(workflows.ClientConfig{MaxEvents: 100}),
 	}
 	work := worker.New(worker.Config{Temporal: temporal, Activities: activities.Config{
-		Executors: map[string]activities.Executor{"echo": echo.Executor{}}, Heartbeats: r.usual, Reporter: r.usual, Default: "echo",
+		Executors: map[string]activities.Executor{"echo": echo.Executor{}}, Heartbeats: r.usual, Reporter: r.usual, Floors: r, Default: "echo",
 		Planner: &planner.Playbooks{}, Recorder: j, Kept: j, Tasks: j, Watch: func(id string) activities.Watch { return j.Watch(id) },
 	}})
 	return r, work.Stop, work.Start()

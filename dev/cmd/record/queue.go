@@ -9,21 +9,31 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 
 	"longhaul/a2a"
+	"longhaul/dev/e2e/harness"
 	"longhaul/internal/child"
 	"longhaul/opt"
 	"longhaul/opt/shown"
 	"longhaul/workflows"
 )
 
-// queueShape names the histories of two objectives of one context, and of the
-// context's workflow.
-const queueShape = "queued"
+// queues are the courses of two objectives of one context, with the context's workflow: an operator acts on that.
+var queues = []course{
+	queue("queued", func(context.Context, *recorder, string) error { return nil }),
+	queue("context-ended", func(ctx context.Context, r *recorder, id string) error {
+		r.remember(id, r.temporal.GetWorkflow(ctx, id, "").GetRunID())
+		return r.temporal.TerminateWorkflow(ctx, id, "", "")
+	}),
+	queue("context-reset", func(ctx context.Context, r *recorder, id string) error { return r.reset(ctx, id, harness.First) }),
+}
 
-// runQueue makes one objective wait for a person while the next one works, and
-// continue after that.
-func runQueue(ctx context.Context, r *recorder) (ids []string, err error) {
-	first := opening(shape{name: queueShape + "-first", specs: plans("approve Go on?; say first")})
-	second := opening(shape{name: queueShape + "-second", specs: plans("work 1s; say second")})
+// queue makes one objective wait for a person while the next one works, and continue after that.
+func queue(name string, act func(ctx context.Context, r *recorder, contextWorkflow string) error) course {
+	return course{name, func(ctx context.Context, r *recorder) ([]string, error) { return runQueue(ctx, r, name, act) }}
+}
+
+func runQueue(ctx context.Context, r *recorder, name string, act func(context.Context, *recorder, string) error) (ids []string, err error) {
+	first := opening(shape{name: name + "-first", specs: plans("approve Go on?; say first")})
+	second := opening(shape{name: name + "-second", specs: plans("work 1s; say second")})
 	before, behind := work{r, r.usual, first.Objective.ID}, work{r, r.usual, second.Objective.ID}
 	if _, err := r.usual.Start(ctx, first); err != nil {
 		return nil, err
@@ -42,6 +52,14 @@ func runQueue(ctx context.Context, r *recorder) (ids []string, err error) {
 	if err := waitFor(opt.TaskWorking)(ctx, behind); err != nil {
 		return nil, err
 	}
+	r.floor = []string{opt.RootID(before.id, 1), opt.RootID(behind.id, 1)}
+	contextID, err := r.contextWorkflow(ctx, first.Objective.ContextID)
+	if err != nil {
+		return nil, err
+	}
+	if err := act(ctx, r, contextID); err != nil {
+		return nil, err
+	}
 	if err := reply(1, 0, opt.Reply{Action: opt.Accept})(ctx, before); err != nil {
 		return nil, err
 	}
@@ -51,17 +69,21 @@ func runQueue(ctx context.Context, r *recorder) (ids []string, err error) {
 		}
 		ids = append(ids, w.id, w.plan(1))
 	}
-	contextID, err := r.contextWorkflow(ctx)
-	return append(ids, contextID), err
+	return append(ids, contextID), nil
 }
 
-// contextWorkflow returns the id of the only Context workflow.
-func (r *recorder) contextWorkflow(ctx context.Context) (id string, err error) {
-	query := fmt.Sprintf("WorkflowType = '%s' AND ExecutionStatus = 'Completed'", workflows.ContextWorkflow)
+// Floor lists the objectives of the context of the course.
+func (r *recorder) Floor(context.Context, string, string) (begun, waiting []string, err error) {
+	return r.floor, nil, nil
+}
+
+// contextWorkflow returns the id of the workflow of a context.
+func (r *recorder) contextWorkflow(ctx context.Context, contextID string) (id string, err error) {
+	query := fmt.Sprintf("WorkflowType = '%s' AND %s = '%s'", workflows.ContextWorkflow, workflows.ContextAttribute.GetName(), contextID)
 	err = child.Until(ctx, 100*time.Millisecond, func() error { // Temporal's lists lag behind
 		page, err := r.temporal.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{Query: query})
 		if len(page.GetExecutions()) == 0 {
-			return errors.Join(errors.New("there is no Context workflow that has completed"), err)
+			return errors.Join(errors.New("there is no workflow of the context"), err)
 		}
 		id = page.Executions[0].Execution.WorkflowId
 		return nil

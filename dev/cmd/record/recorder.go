@@ -45,6 +45,7 @@ type recorder struct {
 	journal  reads
 	commands int                 // that were sent
 	ended    map[string][]string // runs of workflows that were begun again, the latest first
+	floor    []string            // root tasks of the objectives in the context of the course
 }
 
 // record runs a course and writes its histories.

@@ -104,6 +104,9 @@ var shapes = []shape{
 		waitFor(opt.TaskWorking), do(opt.Command{Kind: opt.UpdateObjective, Status: string(opt.ObjectiveBlocked)}, 0), planEnds(1),
 		reset(1, harness.First), planEnds(1), do(opt.Command{Kind: opt.UpdateObjective, Status: string(opt.ObjectiveWorking)}, 0),
 	}},
+	{name: "reset-permitted", specs: plans("approve Go on?; say done|say last"), steps: []step{
+		waitFor(opt.TaskInputRequired), reset(1, harness.First), reply(1, 0, opt.Reply{Action: opt.Accept}),
+	}},
 	{name: "timed", specs: plans("work 1300ms|work 900ms; say done")},
 }
 
