@@ -62,6 +62,7 @@ func TestObjective_retriesNothing(t *testing.T) {
 	env, log := newEnv(t)
 	var sent []any
 	log.outside = func(_, _ string, arg any) error {
+		test.OK(t, machine.Check(arg.(machine.Input)))
 		sent = append(sent, arg)
 		if len(sent) == 1 {
 			return errors.New("the context has too many signals")

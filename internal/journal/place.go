@@ -49,7 +49,7 @@ func takePlace(s *db.Steps, p shown.Place) (placed shown.Placed) {
 			p.ObjectiveID, p.Attempt, p.Tenant, p.ContextID, queued)
 	}
 	if queued != 0 {
-		placed = shown.Placed{QueuedAt: a2a.AtMillis(queued), Behind: q.Busy, Starting: q.Starts, Waiting: q.Waiting}
+		placed = shown.Placed{QueuedAt: a2a.AtMillis(queued), Behind: q.Busy, Starting: q.Starts, Waiting: q.Waiting - q.Places}
 	}
 	return placed
 }
@@ -82,12 +82,12 @@ func ownPlace(s *db.Steps, p shown.Place, q shown.Queue) (queued int64) {
 // objective is recorded in between is then counted twice, but never missed.
 func otherOpen(s *db.Steps, p shown.Place) shown.Queue {
 	only := otherPlaces(s, p)
-	q := queue(s, p.Tenant, p.ContextID)
+	q := queue(s, p)
 	q.Busy = slices.DeleteFunc(q.Busy, func(root string) bool {
 		id, _ := opt.SplitRoot(root)
 		return id == p.ObjectiveID
 	})
-	q.Waiting += only.Waiting
+	q.Waiting, q.Places = q.Waiting+only.Waiting, only.Waiting
 	q.Last = a2a.AtMillis(max(q.Last.Millis(), only.Last.Millis()))
 	for _, root := range only.Starts {
 		if !slices.Contains(q.Busy, root) {
@@ -123,21 +123,21 @@ func otherPlaces(s *db.Steps, p shown.Place) (q shown.Queue) {
 // queues is the part of a Journal that puts the objectives of a context in order.
 type queues struct{ db *db.Engine }
 
-// queue reads the open objectives of a context from their rows. An objective that waits to be
+// queue reads the open objectives in the context of p from their rows: of those that wait, the others. An objective that waits to be
 // started is not open: no other waits for it. An objective that a message began is open from its
 // creation.
-func queue(s *db.Steps, tenant, contextID string) (q shown.Queue) {
+func queue(s *db.Steps, p shown.Place) (q shown.Queue) {
 	var last int64
 	s.Get(`SELECT COUNT(*), COALESCE(MAX(queued_at), 0) FROM objectives
-		WHERE tenant = $1 AND context_id = $2 AND queued_at <> 0`, db.Args{tenant, contextID}, &q.Waiting, &last)
+		WHERE tenant = $1 AND context_id = $2 AND queued_at <> 0 AND id <> $3`, db.Args{p.Tenant, p.ContextID, p.ObjectiveID}, &q.Waiting, &last)
 	q.Last = a2a.AtMillis(last)
 	q.Busy = db.Rows(s, "SELECT id, attempt FROM objectives"+s.C.Dialect.IndexedBy("objectives_busy")+`
 		WHERE tenant = $1 AND context_id = $2 AND begun = 1 AND ended = 0 AND queued_at = 0 ORDER BY created_at, id`,
-		db.Args{tenant, contextID}, readRoot)
+		db.Args{p.Tenant, p.ContextID}, readRoot)
 	return q
 }
 
-// mostOnFloor is how many objectives of each kind Floor lists.
+// mostOnFloor is how many objectives that wait Floor lists.
 const mostOnFloor = 1000
 
 // Floors reads the floors of contexts.
@@ -146,14 +146,14 @@ type Floors struct{ db *db.Engine }
 // FloorsOf returns the reader of the floors in a journal.
 func FloorsOf(j *Journal) Floors { return Floors{j.db} }
 
-// Floor lists the root tasks of the objectives that are open in a context, the first of each kind: those that have begun,
-// and those that wait for their first turn.
+// Floor lists the root tasks of the objectives that are open in a context: those that have begun, and the first
+// of those that wait for their first turn.
 func (j Floors) Floor(ctx context.Context, tenant, contextID string) (begun, waiting []string, err error) {
 	type floor struct{ begun, waiting []string }
 	f, err := db.InSnapshot(ctx, j.db, func(c *db.Conn) (f floor, err error) {
 		s, args := db.Steps{C: c}, db.Args{tenant, contextID, mostOnFloor}
 		f.begun = db.Rows(&s, "SELECT id, attempt FROM objectives"+c.Dialect.IndexedBy("objectives_busy")+`
-			WHERE tenant = $1 AND context_id = $2 AND begun = 1 AND ended = 0 AND queued_at = 0 ORDER BY created_at, id`+db.LimitParam(3), args, readRoot)
+			WHERE tenant = $1 AND context_id = $2 AND begun = 1 AND ended = 0 AND queued_at = 0 ORDER BY created_at, id`, args[:2], readRoot)
 		f.waiting = db.Rows(&s, `SELECT id, attempt FROM objectives
 			WHERE tenant = $1 AND context_id = $2 AND queued_at <> 0 ORDER BY queued_at, id`+db.LimitParam(3), args, readRoot)
 		return f, s.Err

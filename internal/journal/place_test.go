@@ -104,7 +104,8 @@ func TestPlace(t *testing.T) {
 	})
 }
 
-// The floor of a context has its open objectives that have begun, and those that wait; who enters hears how many wait.
+// The floor of a context has its open objectives that have begun, and those that wait; who enters hears
+// how many others are recorded as waiting: a place alone says nothing.
 func TestFloors(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		j := open()
@@ -117,6 +118,21 @@ func TestFloors(t *testing.T) {
 		test.Equal(t, "begun", []string{opt.RootID(working.ID, 1)}, begun)
 		test.Equal(t, "waiting", []string{opt.RootID(waiting.ID, 1)}, waits)
 		test.Is(t, "before the next", 1, test.Value(j.Place(t.Context(), place(last, 1, 20)))(t).Waiting)
+		test.Is(t, "before one more", 1, test.Value(j.Place(t.Context(), place(inContext("ctx", a2a.Time{}), 1, 30)))(t).Waiting)
+		test.Is(t, "beside it", 0, test.Value(j.Place(t.Context(), place(waiting, 1, 40)))(t).Waiting)
+	})
+}
+
+// All that have begun are on the floor of a context, since any may work.
+func TestFloors_many(t *testing.T) {
+	inFile(t, func(t *testing.T, open func() *journal.Journal) {
+		j := open()
+		for range 1001 {
+			begin(t, j, inContext("ctx", a2a.Time{}))
+		}
+		begun, _, err := journal.FloorsOf(j).Floor(t.Context(), newObjective().Tenant, "ctx")
+		test.OK(t, err)
+		test.Is(t, "begun", 1001, len(begun))
 	})
 }
 

@@ -390,7 +390,7 @@ func (r *Reconciler) enterAgain(ctx context.Context, waiting []opt.Objective) er
 			continue
 		}
 		placed, err := r.cfg.Journal.Place(ctx, shown.Place{Tenant: o.Tenant, ContextID: o.ContextID, ObjectiveID: o.ID, Attempt: o.Attempt, At: a2a.At(time.Now())})
-		if err == nil && !placed.QueuedAt.IsZero() {
+		if placed.Waiting = max(placed.Waiting, 1); err == nil && !placed.QueuedAt.IsZero() { // there was a context that knew it
 			err = r.cfg.Temporal.Enter(ctx, o, placed)
 		}
 		if err != nil {

@@ -150,7 +150,10 @@ func (w *world) Place(_ context.Context, p shown.Place) (shown.Placed, error) {
 	return shown.Placed{QueuedAt: w.open[p.ObjectiveID].QueuedAt}, nil
 }
 
-func (w *world) Enter(_ context.Context, o opt.Objective, _ shown.Placed) error {
+func (w *world) Enter(_ context.Context, o opt.Objective, p shown.Placed) error {
+	if p.Waiting == 0 {
+		w.does("begin as the first of its context")
+	}
 	w.does("enter " + o.ID)
 	return nil
 }

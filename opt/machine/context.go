@@ -51,12 +51,11 @@ type Member struct {
 	Roll      int64    `json:"roll,omitempty"`    // number of the roll that it has to answer
 	Unheard   int      `json:"unheard,omitempty"` // how many rolls were delivered without an answer
 	Works     bool     `json:"works,omitempty"`   // as its answer says
+	Waits     bool     `json:"waits,omitempty"`   // for its first turn, as the journal says
 }
 
-// An objective enters before it is started, so that none is missing. If its
-// workflow does not exist after turnTries seconds, its start has failed. An
-// objective that began when it was alone may also be starting, but has most
-// likely ended.
+// An objective enters before it is started, so that none is missing. If its workflow does not exist after turnTries
+// seconds, its start has failed. One that began when it was alone may also be starting, but has most likely ended.
 const (
 	turnTries = 20
 	joinTries = 5
@@ -64,7 +63,8 @@ const (
 )
 
 // An objective under earlier rules that has made no request yet answers no roll. After rollTries of them, each with
-// rollWait for the answer, it counts as one that works. Temporal refuses more than 2,000 messages at a time.
+// rollWait for the answer, it counts as one that works, or that waits
+// if the journal says so. Temporal refuses more than 2,000 messages at a time.
 const (
 	rollTries   = 3
 	rollWait    = 20 * time.Second
@@ -121,7 +121,7 @@ func (m *Context) callRoll() {
 	s.Holder, s.Front, s.Waiting, s.Lists = nil, nil, nil, true
 	s.Rolls++
 	for _, r := range s.Resting {
-		r.Silent, r.Works, r.Roll, r.Unheard, r.Request = true, false, 0, 0, 0 // a later attempt counts from 1 again
+		r.Silent, r.Works, r.Waits, r.Roll, r.Unheard, r.Request = true, false, false, 0, 0, 0 // a later attempt counts from 1 again
 		r.Turn, r.Tries, r.RetryAt = Turn{N: r.Turn.N}, 0, a2a.Time{}
 	}
 }
@@ -142,12 +142,14 @@ func (m *Context) onListed(in Listed) {
 	}
 	for i, root := range slices.Concat(in.Begun, in.Waiting) {
 		m.join(root, i < len(in.Begun), "")
+		id, attempt := opt.SplitRoot(root)
+		member := m.member(id)
+		member.Waits = i >= len(in.Begun) && member.Attempt == attempt
 	}
 	s.Lists = false
 }
 
-// onEnter adds an objective behind those that have begun, or are about to begin,
-// without the context.
+// onEnter adds an objective behind those that have begun, or are about to begin, without the context.
 func (m *Context) onEnter(in Enter) {
 	s := &m.State
 	for _, root := range in.Starting {
@@ -187,8 +189,7 @@ func (s *ContextState) wait(member *Member) {
 	s.Waiting = slices.Insert(s.Waiting, i, member)
 }
 
-// join makes a member of an objective that began, or is about to begin, when it was
-// alone. It has the turn if no member has. An earlier attempt at it has ended.
+// join makes a member of an objective that began, or is about to begin, alone. It has the turn if no member has.
 func (m *Context) join(rootID string, begun bool, entering string) {
 	s := &m.State
 	id, attempt := opt.SplitRoot(rootID)
@@ -198,13 +199,12 @@ func (m *Context) join(rootID string, begun bool, entering string) {
 		return
 	}
 	m.remove(id)
-	switch {
-	case s.Holder == nil && !s.Lists:
+	if s.Holder == nil && !s.Lists {
 		s.Holder = member
-	default:
-		member.Silent = true
-		s.Resting = append(s.Resting, member)
+		return
 	}
+	member.Silent = true
+	s.Resting = append(s.Resting, member)
 }
 
 // onRequest handles the request of a member. Only its latest request counts.
@@ -212,6 +212,8 @@ func (m *Context) onRequest(in TurnRequest) {
 	s := &m.State
 	member := m.member(in.ObjectiveID)
 	switch {
+	case in.N == 0 && s.Rules < rulesRoll: // [Check] has refused it
+		return
 	case member == nil && in.Want != WantTurn: // it has left, or does not need a turn
 		return
 	case member == nil: // it was removed because its workflow was not found, or was no member of this workflow
@@ -246,7 +248,7 @@ func (m *Context) onAnswer(member *Member, in TurnRequest) {
 	if silent && !answers && in.Want != WantLeave {
 		return
 	}
-	works := silent && in.Want == WantTurn && (in.Works || !in.Answering)
+	works := in.Want == WantTurn && in.claims(silent)
 	if !in.At.IsZero() {
 		member.At = in.At
 	}
@@ -254,33 +256,36 @@ func (m *Context) onAnswer(member *Member, in TurnRequest) {
 		member.RetryAt = a2a.Time{}
 	}
 	member.Silent, member.Works = false, works
-	switch {
-	case works:
+	if waits := in.Want == WantTurn && !in.At.IsZero(); member != s.Holder && (works || waits) {
 		m.work(member)
-	case in.Want == WantTurn && !in.At.IsZero() && member != s.Holder: // it waits for its first turn
-		m.remove(member.ID)
-		s.wait(member)
-	default:
-		m.place(member, in.Want, false)
+		return
 	}
+	m.place(member, in.Want, false)
 }
 
-// work gives the turn to a member that works already. One that was about to get it waits, and one that works, too, keeps it.
+// claims reports whether a member says that it works. One that waits for its first turn says so in a roll alone.
+func (in TurnRequest) claims(silent bool) bool {
+	return in.Works && (silent || in.At.IsZero()) || silent && !in.Answering
+}
+
+// work gives the turn to a member that works already; one that does not waits at its place. One that was about to get the
+// turn waits, and one that works, too, keeps it.
 func (m *Context) work(member *Member) {
 	s := &m.State
 	m.remove(member.ID)
-	h := s.Holder
-	if h != nil && (h.Works || h.Turn.Held) {
+	switch h := s.Holder; {
+	case !member.Works:
+		s.wait(member)
+	case h == nil:
+		s.Holder = member
+	case h.Works || h.Turn.Held:
 		s.Front = slices.Insert(s.Front, 0, member)
-		return
-	}
-	if s.Holder = member; h != nil {
-		s.Waiting = slices.Insert(s.Waiting, 0, h)
+	default:
+		s.Holder, s.Waiting = member, slices.Insert(s.Waiting, 0, h)
 	}
 }
 
-// place places a member in the list of its latest want: in front of others that had the turn if it
-// works already.
+// place places a member in the list of its latest want: in front of others that had the turn if it works already.
 func (m *Context) place(member *Member, want TurnWant, works bool) {
 	s := &m.State
 	switch rests := slices.Contains(s.Resting, member); {
@@ -299,14 +304,12 @@ func (m *Context) place(member *Member, want TurnWant, works bool) {
 	}
 }
 
-// silent reports whether any member may be working without having reported it. No
-// turn is given meanwhile.
+// silent reports whether any member may be working without having reported it. No turn is given meanwhile.
 func (m *Context) silent() bool {
 	return m.State.Lists || slices.ContainsFunc(m.State.Resting, func(r *Member) bool { return r.Silent })
 }
 
-// grant gives the turn to the next member if none has it: to one of Front, else
-// to the one that has waited longest.
+// grant gives the turn to the next member if none has it: to one of Front, else to the one that has waited longest.
 func (m *Context) grant() {
 	s := &m.State
 	if s.Holder != nil || m.silent() {
@@ -322,8 +325,7 @@ func (m *Context) grant() {
 	}
 }
 
-// address makes the messages to members: to the holder about its turn, and to
-// members that began alone about the others.
+// address makes the messages to members: to the holder about its turn, and to members that began alone about the others.
 func (m *Context) address() {
 	s := &m.State
 	if h := s.Holder; h != nil && !m.silent() && !(h.Turn.Held && h.Turn.Request == h.Request) {
@@ -346,23 +348,21 @@ func (m *Context) notify(to *Member, held bool) {
 	}
 }
 
-// onDelivered notes that a member has its message, or that its workflow does not
-// exist, since it was never started or has ended.
+// onDelivered notes that a member has its message, or that its workflow was never started or has ended.
 func (m *Context) onDelivered(in Delivered) {
 	member := m.member(in.To)
 	switch {
 	case member == nil || in.N < member.Turn.N:
 	case !in.Gone:
 		if member.Delivered, member.Joined = in.N, false; member.Silent && m.State.Rules >= rulesRoll {
-			member.RetryAt = a2a.At(m.now.Time().Add(rollWait))
+			member.RetryAt, member.Tries = a2a.At(m.now.Time().Add(rollWait)), 0
 		}
 	default:
 		m.missing(member)
 	}
 }
 
-// missing schedules another message to a member, or removes a member that will
-// not come.
+// missing schedules another message to a member, or removes a member that will not come.
 func (m *Context) missing(member *Member) {
 	if member.Begun || member.Tries+1 >= turnTries || member.Joined && member.Tries+1 >= joinTries {
 		m.remove(member.ID)
@@ -377,9 +377,9 @@ func (m *Context) onElapsed(key string) {
 	for _, member := range append(slices.Clone(s.Resting), s.Holder) {
 		if member != nil && !member.RetryAt.IsZero() && retryKey(member) == key {
 			tries := member.Tries
-			if member.Silent && member.Delivered == member.Turn.N { // it has the roll
+			if s.Rules >= rulesRoll && tries == 0 && member.Silent && member.Delivered == member.Turn.N { // it has the roll
 				if member.Unheard++; member.Unheard >= rollTries {
-					member.Silent, member.RetryAt = false, a2a.Time{}
+					member.Silent, member.RetryAt, member.Works = false, a2a.Time{}, !member.Waits
 					m.work(member)
 					continue
 				}

@@ -139,6 +139,77 @@ func TestContext_Handle_unanswered(t *testing.T) {
 	}
 }
 
+// Of several that answer no roll, one gets the turn: one that has begun, and those that wait as the journal says get theirs
+// later. An answer that comes too late displaces none either.
+func TestContext_Handle_unansweredBySome(t *testing.T) {
+	m, now := machine.NewContext("t", "c", machine.Rules), a2a.AtMillis(1000)
+	var ids []string
+	for n := range byte(5) {
+		ids = append(ids, opt.NewObjectiveID([16]byte{n + 1}))
+	}
+	m.Handle(now, machine.Enter{ObjectiveID: ids[0], Attempt: 1, At: now, Waiting: 1})
+	m.Handle(now, machine.Listed{Key: m.Wants().Activities[0].Key, Begun: ids[1:3], Waiting: []string{ids[0], ids[3]}})
+	for range 3 {
+		for _, signal := range m.Wants().Signals {
+			m.Handle(now, machine.Delivered{To: signal.To, N: signal.N})
+		}
+		for _, timer := range m.Wants().Timers {
+			now = timer.At
+			m.Handle(now, machine.Elapsed{Key: timer.Key})
+		}
+	}
+	m.Handle(now, machine.TurnRequest{ObjectiveID: ids[3], Attempt: 1, N: 1, Want: machine.WantTurn, Answering: true, Works: true})
+	m.Handle(now, machine.TurnRequest{ObjectiveID: ids[4], Attempt: 1, N: 1, Want: machine.WantTurn, Answering: true, Works: true})
+	for i, id := range []string{ids[1], ids[4], ids[3], ids[2], ids[0]} {
+		h := m.State.Holder
+		if h == nil || h.ID != id || !h.Turn.Held {
+			t.Fatalf("as number %d %+v has the turn, want %s", i+1, h, id)
+		}
+		m.Handle(now, machine.TurnRequest{ObjectiveID: id, Attempt: 1, N: 9, Want: machine.WantLeave, Answering: true})
+	}
+}
+
+// Rules before rolls ask one again that has the message, as often as it is about to go.
+func TestContext_Handle_silentBeforeRolls(t *testing.T) {
+	m, now := machine.NewContext("t", "c", 43), a2a.AtMillis(1000)
+	holder, silent := opt.NewObjectiveID([16]byte{1}), opt.NewObjectiveID([16]byte{2})
+	for attempt, in := range []machine.Enter{{Behind: []string{holder}}, {Starting: []string{opt.RootID(silent, 2)}}} {
+		in.ObjectiveID, in.Attempt, in.At = opt.NewObjectiveID([16]byte{3}), attempt, now
+		m.Handle(now, in)
+	}
+	m.Handle(now, machine.Delivered{To: silent, N: m.Message(silent).N})
+	for range 3 {
+		m.Handle(now, machine.Left(silent)) // [machine.Check] has refused it
+		m.Handle(now, machine.TurnRequest{ObjectiveID: silent, Attempt: 1, N: 1, Want: machine.WantLeave})
+		now = m.Wants().Timers[0].At
+		m.Handle(now, machine.Elapsed{Key: m.Wants().Timers[0].Key})
+		m.Handle(now, machine.Delivered{To: silent, N: m.Message(silent).N})
+	}
+	if h := m.State.Holder; h == nil || h.ID != holder || !m.State.Resting[0].Silent {
+		t.Errorf("%+v has the turn, and %+v rests", h, m.State.Resting[0])
+	}
+}
+
+// A place proves no former context, as in a burst; an objective that is recorded as waiting does.
+func TestContext_Handle_burst(t *testing.T) {
+	for waiting, lists := range []bool{false, true} {
+		m := machine.NewContext("t", "c", machine.Rules)
+		m.Handle(a2a.AtMillis(1000), machine.Enter{ObjectiveID: objectiveID, Attempt: 1, At: a2a.AtMillis(900), Starting: []string{opt.NewObjectiveID([16]byte{7})}, Waiting: waiting})
+		test.Is(t, "calls the roll", lists, m.State.Lists)
+	}
+}
+
+// An objective that waits for its first turn leaves it to the reconciler to enter it again; one that had a turn asks again.
+func TestObjective_Wants_asksAgain(t *testing.T) {
+	for timers, queuedAt := range []a2a.Time{a2a.AtMillis(900), {}} {
+		m := &machine.Objective{State: machine.ObjectiveState{
+			Rules: machine.Rules, Objective: opt.Objective{ID: objectiveID, Tenant: "t", ContextID: "c", Attempt: 1, Status: opt.ObjectiveSubmitted, Root: opt.TaskSubmitted, QueuedAt: queuedAt},
+			Begin: true, Turn: machine.TurnState{Shared: true, Want: machine.WantTurn, N: 4, Delivered: 4, AskedAt: a2a.AtMillis(1000)},
+		}}
+		test.Is(t, "timers", timers, len(m.Wants().Timers))
+	}
+}
+
 // A context has at most 100 messages on their way: Temporal refuses those beyond 2,000.
 func TestContext_Wants_limit(t *testing.T) {
 	m, now := machine.NewContext("t", "c", machine.Rules), a2a.AtMillis(1000)

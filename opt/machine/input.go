@@ -228,7 +228,7 @@ type Enter struct {
 	At          a2a.Time `json:"at,omitzero"`        // of its place: those with earlier ones come first
 	Behind      []string `json:"behind,omitempty"`   // root tasks of objectives that are known to have begun
 	Starting    []string `json:"starting,omitempty"` // root tasks of objectives that are about to begin
-	Waiting     int      `json:"waiting,omitempty"`  // how many others wait
+	Waiting     int      `json:"waiting,omitempty"`  // how many others are recorded as waiting
 }
 
 // A TurnWant is what an objective wants of its context.
@@ -305,7 +305,7 @@ func (in Directed) complete() bool {
 }
 func (in Turn) complete() bool { return in.N > 0 }
 func (in TurnRequest) complete() bool {
-	return in.ObjectiveID != "" && in.N > 0 && slices.Contains([]TurnWant{WantTurn, WantRest, WantLeave}, in.Want)
+	return in.ObjectiveID != "" && (in.N > 0 || in.Want == WantLeave) && slices.Contains([]TurnWant{WantTurn, WantRest, WantLeave}, in.Want)
 }
 func (in Enter) complete() bool    { return in.ObjectiveID != "" }
 func (in Callback) complete() bool { return in.ID != "" && in.TaskID != "" }

@@ -26,11 +26,12 @@ func onAsked(s *ObjectiveState, in Asked) {
 
 // addTurnWants adds the request that the context does not have, or the wait for the turn.
 func addTurnWants(s *ObjectiveState, w *Wants) {
+	t := &s.Turn
 	if s.Rules >= rulesRoll && awaitsTurn(s) {
-		at := askAt(s)
+		at := a2a.At(t.AskedAt.Time().Add(time.Minute << min(t.Asks, 3)))
 		w.Timers = append(w.Timers, Timer{Key: fmt.Sprintf("%s%d", turnTimer, at.Millis()), At: at, Summary: "Wait for the turn, and ask again"})
 	}
-	switch t := &s.Turn; {
+	switch {
 	case t.N <= t.Delivered:
 	case t.Away > 0 && t.Want != WantLeave:
 		w.Activities = append(w.Activities, Activity{Key: askKey(s), Kind: AskContext, Of: s.Objective.ContextID, After: t.After})
@@ -71,7 +72,8 @@ func ask(s *ObjectiveState, now a2a.Time) {
 		return
 	}
 	n, runs := t.N, works(s)
-	if t.Roll > t.Answers && (want == WantLeave || !unsure(s)) {
+	unsure := func(l *Link) bool { return l.isUnsure(s.Epoch) && !s.Objective.Plan(l.PlanID).Over() }
+	if t.Roll > t.Answers && (want == WantLeave || !slices.ContainsFunc(s.Links, unsure)) {
 		if s.Objective.Closed() && want != WantLeave {
 			want = map[bool]TurnWant{true: WantTurn, false: WantRest}[runs]
 		}
@@ -80,13 +82,6 @@ func ask(s *ObjectiveState, now a2a.Time) {
 	if t.ask(want, s.N); t.N > n {
 		t.AskedAt, t.Asks, t.Works = now, 0, runs && want == WantTurn
 	}
-}
-
-// unsure reports whether plans may do what an earlier run of the objective has asked for.
-func unsure(s *ObjectiveState) bool {
-	return slices.ContainsFunc(s.Links, func(l *Link) bool {
-		return l.isUnsure(s.Epoch) && !s.Objective.Plan(l.PlanID).Over()
-	})
 }
 
 // works reports whether work may be under way: by a planner, or by a plan that may work and has not yielded that.
@@ -98,23 +93,15 @@ func works(s *ObjectiveState) bool {
 	})
 }
 
-// awaitsTurn reports whether the objective waits for its turn.
+// awaitsTurn reports whether the objective waits for its turn and has to ask again. Those that wait for their first turn
+// are entered again.
 func awaitsTurn(s *ObjectiveState) bool {
 	t := &s.Turn
-	return t.Shared && t.Want == WantTurn && !t.Held && t.N <= t.Delivered && !s.Objective.Closed()
+	return t.Shared && t.Want == WantTurn && !t.Held && t.N <= t.Delivered && s.Objective.QueuedAt.IsZero() && !s.Objective.Closed()
 }
 
-// askAt returns when an objective that waits asks again, each time after twice as long: an operator may have ended its
+// askAgain repeats the request of an objective that waits, each time after twice as long: an operator may have ended its
 // context, and nothing else would say so.
-func askAt(s *ObjectiveState) a2a.Time {
-	asked := s.Turn.AskedAt
-	if asked.IsZero() { // the API has entered it
-		asked = s.Objective.QueuedAt
-	}
-	return a2a.At(asked.Time().Add(min(time.Minute<<min(s.Turn.Asks, 10), 8*time.Minute)))
-}
-
-// askAgain repeats the request of an objective that waits.
 func askAgain(s *ObjectiveState, now a2a.Time) {
 	t := &s.Turn
 	if awaitsTurn(s) {

@@ -5,8 +5,7 @@ import "longhaul/a2a"
 // ToContext is the Signal.To of requests to the context of an objective.
 const ToContext = "context"
 
-// TurnState is the state of an objective in the queue of its context. An
-// objective that is alone in its context needs no turn.
+// TurnState is the state of an objective in the queue of its context. One that is alone there needs no turn.
 type TurnState struct {
 	Shared    bool     `json:"shared,omitempty"`  // it works only with the turn
 	Held      bool     `json:"held,omitempty"`    // it has the turn
@@ -33,21 +32,18 @@ func Left(objectiveID string) TurnRequest {
 // mayWork reports whether the objective may begin anything.
 func (t *TurnState) mayWork() bool { return !t.Shared || t.Held }
 
-// share makes the objective work only with the turn. The API has asked for its
-// first turn by entering it into the context; an objective that already shares
-// asks by itself.
+// share makes the objective work only with the turn. The API has asked for its first turn by entering it into the context;
+// an objective that already shares asks by itself.
 func (t *TurnState) share() {
 	if !t.Shared {
 		t.Shared, t.Held, t.Want = true, false, WantTurn
 	}
 }
 
-// take takes in a turn for an attempt at the objective. The first turn of an objective that was
-// alone says that others have come, also if it was for an earlier attempt. Otherwise
-// a turn counts only if it is for this attempt and answers the latest request. rewound is
-// whether an earlier run may have given turns back, retried whether a later attempt is one that
-// this run does not have: the API has entered a retry of an attempt that was reset. take reports
-// whether others may have the turn for either reason.
+// take takes in a turn for an attempt at the objective. The first turn of an objective that was alone says that others have
+// come, also if it was for an earlier attempt. Otherwise a turn counts only if it is for this attempt and answers the latest
+// request. rewound is whether an earlier run may have given turns back, retried whether a later attempt is one that this run
+// does not have: the API has entered a retry of an attempt that was reset. take reports whether others may have the turn.
 func (t *TurnState) take(in Turn, attempt int, rewound, retried bool) (lost bool) {
 	switch {
 	case retried:

@@ -19,7 +19,7 @@ type Placed struct {
 	QueuedAt a2a.Time // zero if it may begin at once
 	Behind   []string // root tasks of the objectives that have begun, oldest first
 	Starting []string // root tasks of those that are about to
-	Waiting  int      // how many others wait
+	Waiting  int      // how many others are recorded as waiting
 }
 
 // A Queue is the state of a context: the open objectives that have begun, and those
@@ -28,6 +28,7 @@ type Queue struct {
 	Busy    []string // root tasks of those that have begun, oldest first
 	Starts  []string // root tasks of those that are about to
 	Waiting int
+	Places  int      // how many of these have only taken a place
 	Last    a2a.Time // arrival of the latest one that waits
 }
 

@@ -39,6 +39,7 @@ func (d director) step(c *choice) {
 		d.w.advance(d.w.now + []int64{1000, 60_000, 4_000_000}[c.pick(3)])
 		if d.w.journal.whole() {
 			d.w.journal.purge()
+			d.temporal.enterAgain()
 		}
 	default:
 		d.fault(c)
@@ -211,7 +212,7 @@ func (d director) settle() {
 		switch next := d.nextTimer(); {
 		case next > 0:
 			d.w.now = max(d.w.now, next)
-		case !d.temporal.reconcile():
+		case !d.temporal.reconcile() && !d.temporal.enterAgain():
 			checkRest(d.w)
 			for _, r := range d.w.runs {
 				r.replay()

@@ -174,7 +174,7 @@ type ahead struct {
 	since    a2a.Time // since when it waits, zero if the context is free
 	begun    []string // root tasks of objectives that have begun
 	starting []string // root tasks of objectives that are about to begin
-	waiting  int      // how many others wait
+	waiting  int      // how many others are recorded as waiting
 }
 
 // reserve takes a place for an attempt in the queue of its context, in one
@@ -206,13 +206,15 @@ func (j *journal) before(contextID, objectiveID string) (out ahead) {
 			out.begun = append(out.begun, o.RootID())
 		case p.queuedAt.IsZero():
 			out.starting = append(out.starting, opt.RootID(p.objectiveID, p.attempt))
-		default:
-			out.waiting++
 		}
 	}
 	for _, id := range j.order {
-		if o := j.rows[id].objective; o.ContextID == contextID && o.Started && !o.Status.Ended() && id != objectiveID && !slices.Contains(out.begun, o.RootID()) {
+		switch o := j.rows[id].objective; {
+		case o.ContextID != contextID || o.Status.Ended() || id == objectiveID:
+		case o.Started && !slices.Contains(out.begun, o.RootID()):
 			out.begun = append(out.begun, o.RootID())
+		case !o.QueuedAt.IsZero() && j.w.latest[id] != nil: // the API records it when it has started it
+			out.waiting++
 		}
 	}
 	return out

@@ -204,6 +204,25 @@ func (tp temporal) reconcile() (any bool) {
 	return any
 }
 
+// enterAgain has the reconciler enter the objectives that wait in a context that is gone, or began later, as it does every
+// minute. It reports whether there are any.
+func (tp temporal) enterAgain() (any bool) {
+	for _, id := range tp.w.journal.order {
+		o := &tp.w.journal.rows[id].objective
+		to := tp.w.open(contextWorkflow(o.ContextID))
+		if o.QueuedAt.IsZero() || o.Status.Ended() || to != nil && to == tp.w.entered[id] {
+			continue
+		}
+		any = true
+		ahead := tp.w.journal.before(o.ContextID, id)
+		to = tp.context(contextWorkflow(o.ContextID), o.ContextID)
+		tp.w.entered[id] = to
+		tp.w.logf("the reconciler enters in %s: %s", tp.w.name(to.id), tp.w.name(id))
+		to.signal(sent(machine.Enter{ObjectiveID: id, Attempt: o.Attempt, At: o.QueuedAt, Behind: ahead.begun, Starting: ahead.starting, Waiting: max(1, ahead.waiting)}))
+	}
+	return any
+}
+
 // planLost reports a lost plan to its objective. One that has ended begins again for that. It reports
 // whether the objective hears it.
 func (tp temporal) planLost(objectiveID string, plan machine.PlanLost) bool {

@@ -29,6 +29,7 @@ type world struct {
 	forks     bool            // clients make forks
 	rules     int             // version of the rules of new runs
 	skew      int64           // how far the clock of the API is ahead
+	entered   map[string]*run // of contexts that know an objective, as the reconciler has it
 	facts     facts           // the records of the invariants
 
 	n, n2, messages, specs int // names given so far
@@ -38,7 +39,7 @@ type world struct {
 }
 
 func newWorld(verbose bool) *world {
-	w := &world{now: epoch, latest: map[string]*run{}, used: map[string]bool{}, rules: machine.Rules, facts: newFacts(), verbose: verbose}
+	w := &world{now: epoch, latest: map[string]*run{}, used: map[string]bool{}, rules: machine.Rules, entered: map[string]*run{}, facts: newFacts(), verbose: verbose}
 	w.journal = &journal{w: w, tables: newTables(), stored: func(opt.Batch, opt.Event) {}}
 	return w
 }
