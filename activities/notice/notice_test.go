@@ -228,7 +228,7 @@ func TestChannels_Notify_mail(t *testing.T) {
 	for _, kind := range outbox.CallingKinds() {
 		n := attempt("mail")
 		n.Kind = kind
-		test.Is(t, fmt.Sprintf("%s", kind), activities.Tried{}, c.Notify(t.Context(), n))
+		test.Is(t, string(kind), activities.Tried{}, c.Notify(t.Context(), n))
 	}
 	again := attempt("mail") // after a refinement
 	again.Gate.ID = opt.GateID(again.TaskID, 2)

@@ -212,9 +212,7 @@ func (m *Context) onRequest(in TurnRequest) {
 	s := &m.State
 	member := m.member(in.ObjectiveID)
 	switch {
-	case in.N == 0 && s.Rules < rulesRoll: // [Check] has refused it
-		return
-	case member == nil && in.Want != WantTurn: // it has left, or does not need a turn
+	case member == nil && in.Want != WantTurn, in.N == 0 && s.Rules < rulesRoll: // it has left, or does not need a turn; [Check] had refused it
 		return
 	case member == nil: // it was removed because its workflow was not found, or was no member of this workflow
 		member = &Member{ID: in.ObjectiveID, Attempt: in.Attempt, Begun: s.Lists, Silent: s.Lists}
@@ -320,8 +318,7 @@ func (m *Context) grant() {
 		next = &s.Waiting
 	}
 	if len(*next) > 0 {
-		s.Holder = (*next)[0]
-		*next = (*next)[1:]
+		s.Holder, *next = (*next)[0], (*next)[1:]
 	}
 }
 

@@ -106,7 +106,7 @@ func (ws workers) result(r *run, a *activity, c *choice) machine.Input {
 
 // ask sends a request to a context, whose workflow begins if it does not run.
 func (ws workers) ask(o *op) {
-	to := temporal{ws.w}.context(o.to, o.context)
+	to := temporal(ws).context(o.to, o.context)
 	ws.w.logf("%s hears %s", ws.w.name(o.to), ws.w.say(o.in))
 	to.signal(sent(o.in))
 }
