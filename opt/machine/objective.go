@@ -142,10 +142,8 @@ func (m *Objective) Handle(now a2a.Time, in Input) []opt.Event {
 		m.onReported(in)
 	case ChildStarted, ChildRefused, ChildEnded:
 		m.onChild(in)
-	case PlanLost, Checked:
-		onLostPlan(m, in)
-	case Asked:
-		onAsked(&m.State, in)
+	case PlanLost, Checked, Asked:
+		onMissing(m, in)
 	case ObjectiveLost:
 		m.onLost()
 	case Made:

@@ -2,9 +2,11 @@ package machine
 
 import "longhaul/opt"
 
-// onLostPlan handles that the workflow of a plan may be gone.
-func onLostPlan(m *Objective, in Input) {
+// onMissing handles that the workflow of a plan may be gone, or that of the context was.
+func onMissing(m *Objective, in Input) {
 	switch in := in.(type) {
+	case Asked:
+		onAsked(&m.State, in)
 	case PlanLost:
 		seemsLost(m, in)
 	case Checked:

@@ -49,19 +49,19 @@ func runQueue(ctx context.Context, r *recorder, name string, act func(context.Co
 	if _, err := r.usual.Start(ctx, second); err != nil {
 		return nil, err
 	}
-	if err := waitFor(opt.TaskWorking)(ctx, behind); err != nil {
-		return nil, err
-	}
 	r.floor = []string{opt.RootID(before.id, 1), opt.RootID(behind.id, 1)}
 	contextID, err := r.contextWorkflow(ctx, first.Objective.ContextID)
 	if err != nil {
 		return nil, err
 	}
-	if err := act(ctx, r, contextID); err != nil {
-		return nil, err
-	}
-	if err := reply(1, 0, opt.Reply{Action: opt.Accept})(ctx, before); err != nil {
-		return nil, err
+	for _, next := range []func() error{
+		func() error { return waitFor(opt.TaskWorking)(ctx, behind) },
+		func() error { return act(ctx, r, contextID) },
+		func() error { return reply(1, 0, opt.Reply{Action: opt.Accept})(ctx, before) },
+	} {
+		if err := next(); err != nil {
+			return nil, err
+		}
 	}
 	for _, w := range []work{before, behind} {
 		if err := untilObjective(ended)(ctx, w); err != nil {

@@ -88,20 +88,26 @@ func (ws workers) result(r *run, a *activity, c *choice) machine.Input {
 		return followed(a, c)
 	case machine.LookUp:
 		return looked(ws.w, a, c)
-	case machine.AskContext:
-		if !(a.asked && c.chance(2)) {
-			ws.ask(a.request)
-		}
-		return machine.Asked{Key: a.Key, Failed: c.chance(4)}
-	case machine.CallRoll:
-		in := machine.Listed{Key: a.Key, Failed: c.chance(4)}
-		in.Begun, in.Waiting = ws.w.journal.members(a.Of)
-		return in
+	case machine.AskContext, machine.CallRoll:
+		return ws.ofContext(a, c)
 	case machine.CheckPlan:
 		plan := ws.w.latest[a.Of]
 		return machine.Checked{Key: a.Key, Gone: plan == nil || plan.terminated}
 	}
 	return ran(a, c)
+}
+
+// ofContext returns the result of an activity about a context.
+func (ws workers) ofContext(a *activity, c *choice) machine.Input {
+	if a.Kind == machine.AskContext {
+		if !(a.asked && c.chance(2)) {
+			ws.ask(a.request)
+		}
+		return machine.Asked{Key: a.Key, Failed: c.chance(4)}
+	}
+	in := machine.Listed{Key: a.Key, Failed: c.chance(4)}
+	in.Begun, in.Waiting = ws.w.journal.members(a.Of)
+	return in
 }
 
 // ask sends a request to a context, whose workflow begins if it does not run.

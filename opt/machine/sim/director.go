@@ -168,7 +168,7 @@ func (d director) fault(c *choice) {
 // interfere does something to the workflow of r that its machine does not expect.
 func (d director) interfere(r *run, kind int, c *choice) {
 	switch {
-	case r.objective == "" && d.w.rules < 44 && (kind == 5 || kind == 7): // then others work beside each other, or wait for ever
+	case d.spares(r, kind):
 	case kind == 7 && len(r.history) > 0:
 		d.operator.somewhere(r, c)
 	case kind < 5 && !r.size.TooLong && !r.fresh:
@@ -180,6 +180,12 @@ func (d director) interfere(r *run, kind int, c *choice) {
 	default:
 		r.replay()
 	}
+}
+
+// spares reports whether no operator ends or resets r: a context under earlier rules, where others work beside each other
+// then, or wait for ever.
+func (d director) spares(r *run, kind int) bool {
+	return r.objective == "" && d.w.rules < 44 && (kind == 5 || kind == 7)
 }
 
 // ends ends the workflow of r, or asks it to stop, and reports whether it did.
