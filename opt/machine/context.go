@@ -63,8 +63,8 @@ const (
 )
 
 // An objective under earlier rules that has made no request yet answers no roll. After rollTries of them, each with
-// rollWait for the answer, it counts as one that works, or that waits
-// if the journal says so. Temporal refuses more than 2,000 messages at a time.
+// rollWait for the answer, it counts as one that works, or that waits if the journal says so. Temporal refuses more than
+// 2,000 messages at a time.
 const (
 	rollTries   = 3
 	rollWait    = 20 * time.Second
