@@ -18,8 +18,8 @@ func TestFind(t *testing.T) {
 	b := s.signedIn(t, "acme/ann")
 	gate := opt.GateID(opt.TaskID(opt.PlanID(id, 1), 0), 1)
 	for query, want := range map[string][]string{
-		"REPORT":  {"Objectives waiting Approve the report bob", "!secret", "!Nothing has"},
-		"really":  {"Questions waiting Really? Approve the report"},
+		"REPORT":  {"Objectives waiting Approve the report · bob", "!secret", "!Nothing has"},
+		"really":  {"Questions waiting Really? · Approve the report"},
 		"approve": {"Tasks waiting Approve"},
 		"bob":     {"1 objective that bob has asked for"},
 		"eve":     {"Nothing has this text."},

@@ -32,7 +32,7 @@ func TestState_sameEverywhere(t *testing.T) {
 	drawn("waiting", "waiting")
 	all := b.get(page + "/timeline")
 	all.wants(t, "The objective is waiting for an answer", "Plan “P” is waiting for an answer", "!blocked")
-	all.holds(t, `<span class="state waiting" aria-hidden="true"></span> <bdi>The objective is waiting`)
+	all.holds(t, `<span class="state waiting" aria-hidden="true"></span> <span><bdi>The objective is waiting`)
 	b.press(page, "change", "pause")
 	check("paused", "pending")
 }

@@ -165,7 +165,7 @@ func testLook(t *testing.T, o *office) {
 			t.Fatal(err)
 		}
 	}
-	ladder := fmt.Sprintf(`,"expiresAt":%q,"ladder":[{"kind":"remind","after":600},{"kind":"escalate","after":3000,"to":{"principals":["dan"]}},{"kind":"expire","after":3600,"action":"reject"}],"taken":1`, time.Now().UTC().Add(50*time.Minute).Format(time.RFC3339))
+	ladder := fmt.Sprintf(`,"expiresAt":%q,"ladder":[{"kind":"remind","after":600},{"kind":"escalate","after":3000,"to":{"principals":["dan"]}},{"kind":"expire","after":3600,"action":"reject"}],"taken":1`, time.Now().UTC().Add(time.Hour).Format(time.RFC3339))
 	_, question := o.askAbout(t, "review", reviewed, ladder)
 	b := o.enter(t, "ann")
 	b.open("/console/")
