@@ -12,9 +12,9 @@ import (
 	"longhaul/a2a"
 	"longhaul/api/call"
 	"longhaul/api/gateform"
+	"longhaul/api/identity"
 	"longhaul/api/operation"
 	"longhaul/api/service"
-	"longhaul/opt/access"
 )
 
 // A Config has the parts and settings of a Console. A field is required unless its
@@ -25,29 +25,13 @@ type Config struct {
 	// Authenticate returns the caller of a request, from its headers or its connection.
 	Authenticate func(*http.Request) (call.Caller, error)
 
-	Sessions Sessions // nil: there is no sign-in
-	NoKeys   bool     // people cannot sign in with API keys
-	Provider Provider // with which people sign in; nil: there is none
-	Secure   bool     // browsers reach the server by https alone
-
-	ProviderName string // of Provider, for people
-	Sealer       Sealer // of what browsers keep while they sign in with Provider; may be nil without one
+	Sessions *identity.Sessions // nil: there is no sign-in
+	NoKeys   bool               // people cannot sign in with API keys
+	Provider string             // the name of the provider of Sessions, for people
+	Secure   bool               // browsers reach the server by https alone
 
 	Log *zap.Logger      // nil discards logs
 	Now func() time.Time // nil: time.Now
-}
-
-// Sessions keeps the sessions of browsers.
-type Sessions interface {
-	OpenSession(ctx context.Context, s access.Session) error
-	// Session returns a session that has not expired at a time. For an unknown or expired
-	// one the error wraps opt.ErrUnknown.
-	Session(ctx context.Context, id string, now time.Time) (access.Session, error)
-	// RenewSession replaces the credential of a session, all that belongs to it and its
-	// RenewAt, if its RenewAt is still was. It reports whether it has replaced them.
-	RenewSession(ctx context.Context, s access.Session, was a2a.Time) (bool, error)
-	// CloseSession removes a session, if it is there.
-	CloseSession(ctx context.Context, id string) error
 }
 
 // A Console serves the pages. It is safe for concurrent use.
@@ -167,7 +151,7 @@ var table = []route{
 func (k *Console) routes() {
 	for _, to := range table {
 		verb, path, _ := strings.Cut(to.pattern, " ")
-		if !strings.HasPrefix(Path+path, oidcPath) || k.cfg.Provider != nil && k.cfg.Sessions != nil {
+		if !strings.HasPrefix(Path+path, oidcPath) || k.hasProvider() {
 			k.mux.HandleFunc(verb+" "+Path+path, k.page(to))
 		}
 	}

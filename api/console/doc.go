@@ -18,7 +18,7 @@
 // assets/tokens.css has the design that all pages share, and the other styles have what single
 // pages add. The script of the inbox opens links and sends forms without a change of the page.
 //
-// A browser proves who it is with the cookie of a session ([access.Session]), which holds the
+// A browser proves who it is with the cookie of a session ([identity.Sessions]), which has the
 // credential that was used to sign in. Each request is authenticated with that credential
 // again, so a revoked key ends its sessions. Callers who need no credential, or have a
 // client certificate, need no session.

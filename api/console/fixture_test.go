@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/zap"
 	"golang.org/x/net/html"
 
 	"longhaul/a2a"
@@ -19,6 +20,7 @@ import (
 	"longhaul/api/call"
 	"longhaul/api/card"
 	"longhaul/api/console"
+	"longhaul/api/identity"
 	"longhaul/api/message"
 	"longhaul/api/read"
 	"longhaul/api/service"
@@ -79,7 +81,7 @@ func beginService(t *testing.T, world servicetest.Config, serve func(*service.Co
 		return servicetest.Caller(r.Header.Get("Authorization"))
 	}
 	s.service = operations
-	cfg := console.Config{Service: operations, Authenticate: authenticate, Sessions: s.sessions, Now: s.world.Now}
+	cfg := console.Config{Service: operations, Authenticate: authenticate, Sessions: signedIn(s.sessions, s.world.Now), Now: s.world.Now}
 	for _, f := range change {
 		f(&cfg)
 	}
@@ -172,6 +174,11 @@ type agent struct{}
 
 func (agent) Decide(context.Context, a2a.Message) (message.Decision, error) {
 	return message.Decision{}, nil
+}
+
+// signedIn returns what keeps browsers signed in, without a provider.
+func signedIn(store identity.SessionStore, now func() time.Time) *identity.Sessions {
+	return &identity.Sessions{Store: store, Now: now, Log: zap.NewNop()}
 }
 
 // sessions keeps sessions in memory.

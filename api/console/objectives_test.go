@@ -55,7 +55,7 @@ func beginWork(t *testing.T, agent message.Agent, skills ...card.Skill) *workpla
 	authenticate := func(r *http.Request) (call.Caller, error) {
 		return servicetest.Caller(r.Header.Get("Authorization"))
 	}
-	pages := console.New(console.Config{Service: operations, Authenticate: authenticate, Sessions: s.sessions, Now: now})
+	pages := console.New(console.Config{Service: operations, Authenticate: authenticate, Sessions: signedIn(s.sessions, now), Now: now})
 	s.Server = httptest.NewServer(api.New(api.Config{Service: operations, Now: now, Console: pages, Authenticate: authenticate}))
 	t.Cleanup(s.Close)
 	t.Cleanup(operations.Close)

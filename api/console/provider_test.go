@@ -30,7 +30,7 @@ func beginProvider(t *testing.T, change ...func(*identity.Tokens, *identity.Clie
 	}
 	box := test.Value(seal.New([]byte(strings.Repeat("k", 32))))(t)
 	l = beginLogin(t, identity.Config{Tokens: &tokens}, func(who *identity.Authenticator, c *console.Config) {
-		c.Provider, c.ProviderName, c.Sealer = who.SignIn(client), "id.example.com", box
+		c.Sessions.SignIn, c.Provider = who.SignIn(client, box), "id.example.com"
 	})
 	return l, p
 }

@@ -2,13 +2,6 @@ package console
 
 import (
 	"cmp"
-	"context"
-	"crypto/rand"
-	"crypto/sha256"
-	"crypto/subtle"
-	"encoding/base64"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
@@ -20,94 +13,25 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/api/call"
+	"longhaul/api/identity"
 	"longhaul/opt"
 	"longhaul/opt/access"
 )
 
+// How long browsers keep cookies.
 const (
-	sessionAge = 12 * time.Hour // for which a browser stays signed in
-	endedAge   = 12 * time.Hour // for which it then gets the reason why it has to sign in again
+	endedAge   = 12 * time.Hour   // that of a session after its end, to get the reason why they have to sign in again
+	attemptAge = 15 * time.Minute // that of an attempt to sign in
 )
 
-var errNoSession = errors.New("the session has ended")
-
 // withSession returns r with the credential of its session, or r itself if it has no session.
-// The error is errNoSession for a session that has ended.
 func (k *Console) withSession(r *http.Request) (*http.Request, error) {
 	secret := k.cookie(r, sessionCookie)
 	if secret == "" || k.cfg.Sessions == nil {
 		return r, nil
 	}
-	s, err := k.cfg.Sessions.Session(r.Context(), sessionID(secret), k.cfg.Now())
-	if err == nil {
-		s, err = k.current(r.Context(), s)
-	}
-	if errors.Is(err, opt.ErrUnknown) {
-		err = errNoSession
-	}
-	return withCredential(r, s.Credential), err
-}
-
-// How the credential of a session is renewed: by one request, which others wait for if
-// the old credential has expired. A renewal that was interrupted is tried again later.
-const (
-	renewTime  = 30 * time.Second // longer than the provider may take: three requests, 5 seconds each
-	renewWaits = 50
-	renewWait  = 100 * time.Millisecond
-)
-
-// current returns s with a credential that is valid now.
-func (k *Console) current(ctx context.Context, s access.Session) (access.Session, error) {
-	if k.cfg.Provider == nil || s.RenewAt.IsZero() {
-		return s, nil
-	}
-	for range renewWaits {
-		switch now := k.cfg.Now(); {
-		case !now.Before(s.RenewAt.Time()):
-			claimed := s
-			claimed.RenewAt = a2a.At(now.Add(renewTime))
-			if ok, err := k.cfg.Sessions.RenewSession(ctx, claimed, s.RenewAt); err != nil {
-				return s, err
-			} else if ok {
-				return k.renew(ctx, claimed)
-			}
-		case now.Before(s.ValidUntil.Time()):
-			return s, nil
-		}
-		select {
-		case <-time.After(renewWait): // another request renews it
-		case <-ctx.Done():
-			return s, ctx.Err()
-		}
-		var err error
-		if s, err = k.cfg.Sessions.Session(ctx, s.ID, k.cfg.Now()); err != nil {
-			return s, err
-		}
-	}
-	return s, opt.ErrUnavailable
-}
-
-// renew renews the credential of a session with the provider. No other request does so until
-// claimed.RenewAt. If the provider refuses, the session ends.
-func (k *Console) renew(ctx context.Context, claimed access.Session) (access.Session, error) {
-	ctx = context.WithoutCancel(ctx) // a refresh token is often valid once
-	next, err := k.cfg.Provider.Renew(ctx, claimed)
-	switch {
-	case errors.Is(err, opt.ErrUnavailable):
-		k.cfg.Log.Warn("The provider has not renewed the token of a session", zap.Error(err))
-		if k.cfg.Now().Before(claimed.ValidUntil.Time()) {
-			err = nil
-		}
-		return claimed, err
-	case err != nil:
-		k.cfg.Log.Info("A session has ended: the provider does not renew its token", zap.Error(err))
-		return claimed, errors.Join(opt.ErrUnknown, k.cfg.Sessions.CloseSession(ctx, claimed.ID))
-	}
-	ok, err := k.cfg.Sessions.RenewSession(ctx, next, claimed.RenewAt)
-	if err == nil && !ok { // it was closed meanwhile
-		err = opt.ErrUnknown
-	}
-	return next, err
+	credential, err := k.cfg.Sessions.Credential(r.Context(), secret)
+	return withCredential(r, credential), err
 }
 
 // withCredential returns r as if it had been sent with a credential alone.
@@ -118,42 +42,24 @@ func withCredential(r *http.Request, credential string) *http.Request {
 	return r
 }
 
-// sessionID returns the id of the session with a secret. The journal has only the id.
-func sessionID(secret string) string {
-	sum := sha256.Sum256([]byte(secret))
-	return hex.EncodeToString(sum[:])
-}
-
-// newSecret returns more than 256 random bits as text.
-func newSecret() string { return rand.Text() + rand.Text() }
-
-// openSession stores a session, in place of the one that the browser has, and sets its
-// cookie. The secret is new each time, so that a secret that others know is useless.
+// openSession opens a session, in place of the one that the browser has, and sets its cookie.
 func openSession(v *visit, s access.Session) error {
-	if err := closeSession(v); err != nil {
-		return err
+	secret, until, err := v.cfg.Sessions.Open(v.r.Context(), s, v.cookie(v.r, sessionCookie))
+	if err == nil {
+		v.setCookie(sessionCookie, secret, until.Sub(v.cfg.Now())+endedAge)
 	}
-	secret, now := newSecret(), v.cfg.Now()
-	until := now.Add(sessionAge)
-	if end := s.ValidUntil.Time(); s.Refresh == "" && !end.IsZero() && end.Before(until) {
-		until = end
-	}
-	s.ID, s.ExpiresAt = sessionID(secret), a2a.At(until)
-	if err := v.cfg.Sessions.OpenSession(v.r.Context(), s); err != nil {
-		return err
-	}
-	v.setCookie(sessionCookie, secret, until.Sub(now)+endedAge)
-	return nil
+	return err
 }
 
 // closeSession closes the session of the browser, if it has one. The browser keeps its cookie.
 func closeSession(v *visit) error {
-	secret := v.cookie(v.r, sessionCookie)
-	if secret == "" || v.cfg.Sessions == nil {
+	if !signedIn(v) {
 		return nil
 	}
-	return v.cfg.Sessions.CloseSession(v.r.Context(), sessionID(secret))
+	return v.cfg.Sessions.Close(v.r.Context(), v.cookie(v.r, sessionCookie))
 }
+
+func (k *Console) hasProvider() bool { return k.cfg.Sessions != nil && k.cfg.Sessions.SignIn != nil }
 
 // signedIn reports whether the browser has the cookie of a session.
 func signedIn(v *visit) bool {
@@ -192,88 +98,29 @@ func (v *visit) setCookie(cookie, value string, age time.Duration) {
 	})
 }
 
-// A Provider signs people in with an OpenID Connect provider. Errors about one that does
-// not answer wrap opt.ErrUnavailable; its refusals are [access.ProviderError]s.
-type Provider interface {
-	// Begin returns the URL at which a browser signs in.
-	Begin(ctx context.Context, in access.SignIn) (string, error)
-	// Finish exchanges the code that the browser has brought back for a session without an id.
-	Finish(ctx context.Context, in access.SignIn, code string) (access.Session, error)
-	// Renew returns a session with a new credential.
-	Renew(ctx context.Context, s access.Session) (access.Session, error)
-	// End returns the URL at which the provider ends its own session, "" for none.
-	End(ctx context.Context, s access.Session) string
-}
-
-// A Sealer encrypts what browsers keep. What Seal returns can be opened only with the same
-// context, by every process that serves the console.
-type Sealer interface {
-	Seal(plain []byte, context string) ([]byte, error)
-	Open(sealed []byte, context string) ([]byte, error)
-}
-
-// attemptAge is how long people may take at the provider.
-const attemptAge = 15 * time.Minute
-
-// An attempt to sign in with the provider. Only the browser keeps it, encrypted.
-type attempt struct {
-	access.SignIn
-	Next      string
-	ExpiresAt a2a.Time
-}
-
-const attemptContext = "console sign-in"
-
 // beginProvider leads a browser to the provider. It changes nothing but the cookie with
 // the attempt, so it may be a link.
 func beginProvider(v *visit) (view, error) {
 	next := nextPath(v.r.URL.Query().Get("next"))
-	a := attempt{access.SignIn{State: newSecret(), Nonce: newSecret(), Verifier: newSecret()}, next, a2a.At(v.cfg.Now().Add(attemptAge))}
-	to, err := v.cfg.Provider.Begin(v.r.Context(), a.SignIn)
+	to, attempt, err := v.cfg.Sessions.SignIn.Begin(v.r.Context(), next)
 	if err != nil {
 		return providerProblem(v, next, err), nil
 	}
-	plain, _ := json.Marshal(a) // texts and a time
-	sealed, err := v.cfg.Sealer.Seal(plain, attemptContext)
-	if err != nil {
-		return view{}, err
-	}
-	v.setCookie(signInCookie, base64.RawURLEncoding.EncodeToString(sealed), attemptAge)
+	v.setCookie(signInCookie, attempt, attemptAge)
 	return view{Location: to}, nil
 }
 
 // finishProvider opens a session for a browser that comes back from the provider.
 func finishProvider(v *visit) (view, error) {
-	q := v.r.URL.Query()
-	a, ok := attemptOf(v)
+	s, next, err := v.cfg.Sessions.SignIn.Finish(v.r.Context(), v.cookie(v.r, signInCookie), v.r.URL.Query())
 	v.setCookie(signInCookie, "", gone) // an answer counts once
-	var s access.Session
-	var err error
-	switch code := q.Get("code"); {
-	case !ok, subtle.ConstantTimeCompare([]byte(q.Get("state")), []byte(a.State)) != 1:
+	switch {
+	case errors.Is(err, identity.ErrNotBegun):
 		return signInPage(v, nextPath(""), "This sign-in was not begun in this browser, took too long, or is over. Sign in again.", http.StatusBadRequest), nil
-	case q.Get("error") != "":
-		err = &access.ProviderError{Code: q.Get("error"), Description: q.Get("error_description")}
-	default:
-		s, err = v.cfg.Provider.Finish(v.r.Context(), a.SignIn, code)
+	case err != nil:
+		return providerProblem(v, next, err), nil
 	}
-	if err != nil {
-		return providerProblem(v, a.Next, err), nil
-	}
-	return openAccepted(v, s, a.Next, notAcceptedText)
-}
-
-// attemptOf returns the attempt that the browser keeps; ok is false if it keeps none that is valid.
-func attemptOf(v *visit) (a attempt, ok bool) {
-	sealed, err := base64.RawURLEncoding.DecodeString(v.cookie(v.r, signInCookie))
-	if err != nil || len(sealed) == 0 {
-		return a, false
-	}
-	plain, err := v.cfg.Sealer.Open(sealed, attemptContext)
-	if err != nil || json.Unmarshal(plain, &a) != nil {
-		return attempt{}, false
-	}
-	return a, v.cfg.Now().Before(a.ExpiresAt.Time())
+	return openAccepted(v, s, next, notAcceptedText)
 }
 
 // notAcceptedText is shown to people whose token lacks a claim that this server needs.
@@ -311,20 +158,16 @@ func signOut(v *visit) (view, error) {
 	if v.cfg.Sessions == nil {
 		return view{Location: signInPath}, nil
 	}
-	s, err := v.cfg.Sessions.Session(v.r.Context(), sessionID(v.cookie(v.r, sessionCookie)), v.cfg.Now())
-	if err != nil && !errors.Is(err, opt.ErrUnknown) {
+	to, err := v.cfg.Sessions.End(v.r.Context(), v.cookie(v.r, sessionCookie))
+	if err != nil {
 		return view{}, err
 	}
 	v.setCookie(sessionCookie, "", gone)
-	if err := closeSession(v); err != nil || s.IDToken == "" || v.cfg.Provider == nil {
-		return view{Location: signInPath}, err
-	}
-	to := v.cfg.Provider.End(v.r.Context(), s)
 	if to == "" {
 		return view{Location: signInPath}, nil
 	}
 	v.w.Header().Set("Refresh", "0; url="+to) // the policy of the pages forbids redirects of forms to other sites
-	return view{Template: "signedout", Title: "Signed out", Data: signInForm{Next: to, Provider: v.cfg.ProviderName}}, nil
+	return view{Template: "signedout", Title: "Signed out", Data: signInForm{Next: to, Provider: v.cfg.Provider}}, nil
 }
 
 type signInForm struct {
@@ -342,7 +185,7 @@ func showSignIn(v *visit) (view, error) {
 }
 
 func signInPage(v *visit, next, problem string, status int) view {
-	form := signInForm{next, !v.cfg.NoKeys, when(v.cfg.Provider != nil, v.cfg.ProviderName)}
+	form := signInForm{next, !v.cfg.NoKeys, when(v.hasProvider(), v.cfg.Provider)}
 	return view{Status: status, Template: "signin", Title: "Sign in", Problem: problem, Data: form}
 }
 

@@ -41,7 +41,7 @@ func beginLogin(t *testing.T, cfg identity.Config, change ...func(*identity.Auth
 	l.site = begin(t, nil, func(c *console.Config) {
 		cfg.Keys, cfg.Now = lateKeys{l}, c.Now
 		l.who = identity.New(cfg)
-		c.Authenticate, c.Sessions = l.who.Authenticate, lateSessions{l}
+		c.Authenticate, c.Sessions = l.who.Authenticate, signedIn(lateSessions{l}, c.Now)
 		for _, f := range change {
 			f(l.who, c)
 		}

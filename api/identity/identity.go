@@ -4,6 +4,7 @@
 //
 // [Authenticator.Authenticate] serves all bindings. A refusal does not say why:
 // an unknown, a wrong, a revoked and an expired credential give the same answer.
+// [Sessions] keeps browsers signed in, with credentials that [SignIn] gets and renews.
 package identity
 
 import (

@@ -36,13 +36,21 @@ type Client struct {
 type SignIn struct {
 	tokens *tokens
 	client Client
+	sealer Sealer
 	http   *http.Client
+}
+
+// A Sealer encrypts what browsers keep. What Seal returns can be opened only with the same
+// context, by every process that serves the pages.
+type Sealer interface {
+	Seal(plain []byte, context string) ([]byte, error)
+	Open(sealed []byte, context string) ([]byte, error)
 }
 
 // SignIn returns the SignIn for the provider. The configuration of a has
 // Tokens.
-func (a *Authenticator) SignIn(c Client) *SignIn {
-	return &SignIn{a.tokens, c, &http.Client{Timeout: providerTimeout, CheckRedirect: func(*http.Request, []*http.Request) error {
+func (a *Authenticator) SignIn(c Client, s Sealer) *SignIn {
+	return &SignIn{a.tokens, c, s, &http.Client{Timeout: providerTimeout, CheckRedirect: func(*http.Request, []*http.Request) error {
 		return http.ErrUseLastResponse // a redirect would get the secret and the code
 	}}}
 }
@@ -53,23 +61,76 @@ const (
 	renewBefore  = time.Minute      // of the end of a credential
 )
 
-// Begin returns the URL at which a browser signs in. Its error wraps opt.ErrUnavailable.
-func (s *SignIn) Begin(ctx context.Context, in access.SignIn) (string, error) {
+// attemptAge is how long people may take at the provider.
+const attemptAge = 15 * time.Minute
+
+// An attempt to sign in with the provider. Its first texts are random, and known to the browser and
+// the server alone. Only the browser keeps it, encrypted.
+type attempt struct {
+	State     string // ties the answer of the provider to this attempt
+	Nonce     string // ties the ID token to this attempt
+	Verifier  string // with which the code can be exchanged (PKCE)
+	Next      string // the page that follows
+	ExpiresAt a2a.Time
+}
+
+const attemptContext = "console sign-in"
+
+// Begin returns the URL at which a browser signs in before it opens the page next, and what the browser
+// keeps meanwhile. Its error wraps opt.ErrUnavailable.
+func (s *SignIn) Begin(ctx context.Context, next string) (to, kept string, err error) {
 	p, err := s.tokens.provider(ctx)
 	if err != nil {
-		return "", err
+		return "", "", err
+	}
+	in := attempt{newSecret(), newSecret(), newSecret(), next, a2a.At(s.tokens.now().Add(attemptAge))}
+	plain, _ := json.Marshal(in) // texts and a time
+	sealed, err := s.sealer.Seal(plain, attemptContext)
+	if err != nil {
+		return "", "", fmt.Errorf("%w: seal an attempt to sign in: %w", opt.ErrUnavailable, err)
 	}
 	options := []oauth2.AuthCodeOption{oidc.Nonce(in.Nonce), oauth2.S256ChallengeOption(in.Verifier)}
 	if s.tokens.Audience != s.client.ID {
 		options = append(options, oauth2.SetAuthURLParam("audience", s.tokens.Audience)) // some providers make no access token for it otherwise
 	}
-	return s.oauth(p).AuthCodeURL(in.State, options...), nil
+	return s.oauth(p).AuthCodeURL(in.State, options...), base64.RawURLEncoding.EncodeToString(sealed), nil
 }
 
-// Finish exchanges the code that a browser has brought from the provider. The session has
-// no id yet, and no time of expiry. The error is an [access.ProviderError], or wraps
+// ErrNotBegun says that an answer of the provider belongs to no attempt to sign in of the browser that has
+// brought it, or comes too late.
+var ErrNotBegun = errors.New("the sign-in was not begun here, or is over")
+
+// Finish returns the session of a browser that has come back from the provider with an answer, and the page
+// that follows. The session has no id yet, and no time of expiry. The error is ErrNotBegun,
+// or an [access.ProviderError], or wraps
 // opt.ErrUnavailable; any other one means that the answer cannot be used.
-func (s *SignIn) Finish(ctx context.Context, in access.SignIn, code string) (access.Session, error) {
+func (s *SignIn) Finish(ctx context.Context, kept string, answer url.Values) (of access.Session, next string, err error) {
+	in, ok := s.attempt(kept)
+	switch {
+	case !ok, subtle.ConstantTimeCompare([]byte(answer.Get("state")), []byte(in.State)) != 1:
+		return of, "", ErrNotBegun
+	case answer.Get("error") != "":
+		return of, in.Next, &access.ProviderError{Code: answer.Get("error"), Description: answer.Get("error_description")}
+	}
+	of, err = s.exchange(ctx, in, answer.Get("code"))
+	return of, in.Next, err
+}
+
+// attempt returns the attempt that a browser has kept; ok is false if it is not valid.
+func (s *SignIn) attempt(kept string) (in attempt, ok bool) {
+	sealed, err := base64.RawURLEncoding.DecodeString(kept)
+	if err != nil || len(sealed) == 0 {
+		return in, false
+	}
+	plain, err := s.sealer.Open(sealed, attemptContext)
+	if err != nil || json.Unmarshal(plain, &in) != nil {
+		return attempt{}, false
+	}
+	return in, s.tokens.now().Before(in.ExpiresAt.Time())
+}
+
+// exchange exchanges the code of an attempt for a session.
+func (s *SignIn) exchange(ctx context.Context, in attempt, code string) (access.Session, error) {
 	p, err := s.tokens.provider(ctx)
 	if err != nil {
 		return access.Session{}, err
@@ -93,9 +154,9 @@ func (s *SignIn) Finish(ctx context.Context, in access.SignIn, code string) (acc
 	return s.session(ctx, access.Session{IDToken: id}, got)
 }
 
-// Renew returns a session with a new credential, for which it uses the refresh token. The
+// renew returns a session with a new credential, for which it uses the refresh token. The
 // errors are as for Finish.
-func (s *SignIn) Renew(ctx context.Context, of access.Session) (access.Session, error) {
+func (s *SignIn) renew(ctx context.Context, of access.Session) (access.Session, error) {
 	p, err := s.tokens.provider(ctx)
 	if err != nil {
 		return of, err
@@ -114,8 +175,8 @@ func (s *SignIn) Renew(ctx context.Context, of access.Session) (access.Session, 
 	return next, nil
 }
 
-// End returns the URL at which the provider ends its own session, "" if there is none.
-func (s *SignIn) End(ctx context.Context, of access.Session) string {
+// end returns the URL at which the provider ends its own session, "" if there is none.
+func (s *SignIn) end(ctx context.Context, of access.Session) string {
 	p, err := s.tokens.provider(ctx)
 	if err != nil || p.about.EndURL == "" {
 		return ""

@@ -131,10 +131,10 @@ var rooms = []room{
 		tests: []string{"api"}},
 	{name: "api/mcp", imports: append([]string{"a2a", "opt", "opt/shown", "api/operation", "api/service", "api/wire", "api/gateform"}, subjects...), // hosts of models
 		tests: []string{"api"}},
-	{name: "api/console", imports: append([]string{"a2a", "opt", "opt/access", "opt/rehearse", "opt/shown", "opt/standing", "opt/wire", "api/operation", "api/service", "api/gateform"}, subjects...), // the pages for people
+	{name: "api/console", imports: append([]string{"a2a", "opt", "opt/access", "opt/rehearse", "opt/shown", "opt/standing", "opt/wire", "api/operation", "api/service", "api/gateform",
+		"api/identity"}, subjects...), // the pages for people, and with what these sign in
 		tests: []string{"api", // which serves them
-			"internal/journal",
-			"api/identity", "api/identity/identitytest", // with which people sign in
+			"internal/journal", "api/identity/identitytest",
 			"internal/seal"}}, // which seals what browsers keep meanwhile
 	{name: "api/callback", imports: append([]string{"a2a", "opt", "opt/wire", "api/operation", "api/service", "api/wire"}, subjects...)},                                                   // callbacks are read like messages on the wire
 	{name: "api/wire", imports: append([]string{"a2a", "opt", "opt/access", "opt/fork", "opt/outbox", "opt/shown", "opt/timetable", "a2a/codec", "opt/wire", "api/service"}, subjects...)}, // JSON of the server

@@ -120,13 +120,14 @@ func (a *apiServer) console() api.Console {
 	pages := console.Config{
 		Service: a.operations, Authenticate: a.authority.Authenticate, NoKeys: !cfg.accepts(authKeys), Secure: strings.HasPrefix(base, "https://"), Log: a.host.log.Named("console"),
 	}
-	if cfg.accepts(authKeys) || cfg.OIDCClientID != "" {
-		pages.Sessions = a.store.journal.Sessions
-	}
+	sessions := &identity.Sessions{Store: a.store.journal.Sessions, Now: time.Now, Log: pages.Log}
 	if who, ok := a.authority.(*identity.Authenticator); ok && cfg.OIDCClientID != "" {
-		pages.Provider, pages.ProviderName, pages.Sealer = who.SignIn(cfg.providerClient(base)), hostOf(cfg.OIDCIssuer), a.store.box
+		sessions.SignIn, pages.Provider = who.SignIn(cfg.providerClient(base), a.store.box), hostOf(cfg.OIDCIssuer)
 		a.host.log.Info("People sign in to the console with the OpenID Connect provider, which has to know these URLs of the client",
 			zap.String("redirect", base+console.CallbackPath), zap.String("signedOut", base+console.SignedOutPath))
+	}
+	if cfg.accepts(authKeys) || cfg.OIDCClientID != "" {
+		pages.Sessions = sessions
 	}
 	return console.New(pages)
 }

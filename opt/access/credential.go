@@ -46,14 +46,6 @@ type Session struct {
 	RenewAt, ValidUntil a2a.Time
 }
 
-// A SignIn is one attempt to sign in with an OpenID Connect provider. Its texts are
-// random, and known to the browser and the server alone.
-type SignIn struct {
-	State    string // ties the answer of the provider to this attempt
-	Nonce    string // ties the ID token to this attempt
-	Verifier string // with which the code can be exchanged (PKCE)
-}
-
 // A ProviderError is an error that an OpenID Connect provider answered with.
 type ProviderError struct {
 	Code        string // of OAuth 2.0 or OpenID Connect, such as access_denied
