@@ -138,7 +138,7 @@ func (d *draft) apply(s url.Values) (text string, err error) {
 		return d.add(s, of.plan)
 	case do == "order":
 		before := d.after(s, d.row(of))
-		text = of.title() + " waits for " + cmp.Or(listed("", d.names(before)), "nothing") + listed(", no longer for ", d.dropped(of, before))
+		text = of.title() + " waits for " + cmp.Or(shown.Listed("", d.names(before)), "nothing") + shown.Listed(", no longer for ", d.dropped(of, before))
 		of.before = before
 		return text, d.arrange([]item{of})
 	case do == "earlier", do == "later":
@@ -197,15 +197,16 @@ func (d *draft) at(key string) (found item, ok bool) {
 func (d *draft) key(id string) string { return cmp.Or(d.added[id], keyOf(id)) }
 
 func (i item) title() string {
-	return when(i.task == nil, "Plan ") + quoted(i.name)
+	return when(i.task == nil, "Plan ") + shown.Quoted(i.name)
 }
 
 func (d *draft) names(ids []string) []string {
 	return each(ids, func(id string) string {
-		if _, t := taskOf(d.now, id); t != nil {
-			return quoted(t.Name)
+		p, t := taskOf(d.now, id)
+		if t == nil {
+			return shown.Quoted(p.Name)
 		}
-		return nameOfPlan(d.now, id)
+		return shown.Quoted(t.Name)
 	})
 }
 
@@ -241,7 +242,7 @@ func (d *draft) add(s url.Values, p *opt.Plan) (string, error) {
 	}
 	t = p.Tasks[len(p.Tasks)-1]
 	d.added[t.ID] = s.Get("as")
-	text := fmt.Sprintf("%s is added to plan %s%s", quoted(t.Name), quoted(p.Name), listed(", after ", d.names(itemOf(d.now, p, t).before)))
+	text := fmt.Sprintf("%s is added to plan %s%s", shown.Quoted(t.Name), shown.Quoted(p.Name), shown.Listed(", after ", d.names(itemOf(d.now, p, t).before)))
 	text += when(t.Optional(), ", optional")
 	// Who sends the draft may have got it as a link: it shows all.
 	return text + behind(", by ", nameText(t.Executor)) + behind(": ", beginningText(a2a.Visible(t.Description), mostShown)), nil
@@ -262,7 +263,7 @@ func (d *draft) move(first item, earlier bool) (string, error) {
 	if len(after) != 1 || len(after[0].before) > 1 {
 		return "", errNoChain
 	}
-	return after[0].title() + " comes before " + quoted(first.name), d.insert(after[0], first.before, first.id)
+	return after[0].title() + " comes before " + shown.Quoted(first.name), d.insert(after[0], first.before, first.id)
 }
 
 // between takes a task out of where it was, and has it come after one task and right before another that waits
@@ -273,8 +274,8 @@ func (d *draft) between(s url.Values, of item) (string, error) {
 	if second.task == nil || of.plan != second.plan || of.id == first.id || of.id == second.id || !slices.Contains(second.before, first.id) {
 		return "", errGone
 	}
-	text := of.title() + " comes between " + quoted(first.name) + " and " + quoted(second.name)
-	return text + listed(", no longer after ", d.dropped(of, []string{first.id})), d.insert(of, []string{first.id}, second.id)
+	text := of.title() + " comes between " + shown.Quoted(first.name) + " and " + shown.Quoted(second.name)
+	return text + shown.Listed(", no longer after ", d.dropped(of, []string{first.id})), d.insert(of, []string{first.id}, second.id)
 }
 
 // insert takes an item out of where it was, and has it come after some and right before the next one, which has waited

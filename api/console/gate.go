@@ -184,7 +184,7 @@ func (p *gatePage) Missing() string {
 	}
 	accepts := filter(g.Votes, func(v opt.Vote) bool { return v.Action == opt.Accept })
 	text := fmt.Sprintf("%d of %d have accepted", len(accepts), g.Responders.Accepts)
-	return text + listed("; asked and silent: ", each(silentAt(g), nameText))
+	return text + shown.Listed("; asked and silent: ", shown.Silent(g))
 }
 
 // A follow says what happens after a decision, "" for what cannot be decided.
@@ -206,18 +206,16 @@ func followOf(v *visit, s gate.ShownInterrupt) follow {
 	}
 	f := follow{Accept: cmp.Or(next, "no other task waits for it")}
 	if f.Reject = f.Accept; !t.Optional() {
-		f.Reject = "the plan " + quoted(p.Name) + " fails" + behind(", without: ", next)
+		f.Reject = "the plan " + shown.Quoted(p.Name) + " fails" + behind(", without: ", next)
 	}
 	again := namesOf(p, func(t *opt.Task) bool { return slices.Contains(s.Gate.Sources, t.ID) })
 	f.Refine, f.Reject = when(s.Gate.Allows(opt.Refine), behind("made again: ", again)), when(s.Gate.Allows(opt.Reject), f.Reject)
 	return f
 }
 
-const mostNamed = 6
-
 // namesOf returns the names of the tasks of a plan that are chosen, "" for none.
 func namesOf(p *opt.Plan, chosen func(*opt.Task) bool) string {
-	return listed("", each(filter(p.Tasks, chosen), func(t *opt.Task) string { return nameText(t.Name) }))
+	return shown.Listed("", each(filter(p.Tasks, chosen), func(t *opt.Task) string { return nameText(t.Name) }))
 }
 
 // showGatePart sends a part of the object of a gate, or of what took its place.

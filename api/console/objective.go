@@ -268,7 +268,7 @@ func idleText(o *opt.Objective) string {
 func whyAsked(all []*opt.Task) why {
 	first := slices.MinFunc(all, func(a, b *opt.Task) int { return a.Gate.RequestedAt.Time().Compare(b.Gate.RequestedAt.Time()) }).Gate
 	return why{
-		Before: "Waits for " + peopleText(first) + ":", Link: nameText(titleOfGate(first)), Path: gatePath(first.ID),
+		Before: "Waits for " + shown.People(first) + ":", Link: nameText(shown.Title(first)), Path: gatePath(first.ID),
 		After: others(len(all), "more question"), Did: "asked", Since: first.RequestedAt,
 	}
 }

@@ -324,7 +324,7 @@ func functions(a assets) template.FuncMap {
 		"console":    func(path string) string { return Path + path },
 		"visible":    a2a.Visible,
 		"name":       nameText,
-		"quoted":     quoted,
+		"quoted":     shown.Quoted,
 		"shorten":    shorten,
 		"excerpt":    beginningText,
 		"grouped":    opt.Grouped,
@@ -354,10 +354,10 @@ func functions(a assets) template.FuncMap {
 		"playbook":   func(planner string) string { return strings.TrimPrefix(planner, "playbook ") },
 		"part":       func(n, of int) int { return 100 * n / max(1, of) },
 		"sum":        func(a, b int) int { return a + b },
-		"gate":       func(g *opt.Gate) string { return nameText(titleOfGate(g)) },
+		"gate":       func(g *opt.Gate) string { return nameText(shown.Title(g)) },
 		"titled":     gateTitle,
 		"gist":       gistOf,
-		"people":     peopleText,
+		"people":     shown.People,
 	}
 }
 

@@ -47,7 +47,7 @@ func ProgressOf(plans []*opt.Plan) *Progress {
 		}
 		if begun > 0 && !runs {
 			p.Text, runs = fmt.Sprintf("%s, task %d of %d", plan.Name, begun, len(plan.Tasks)), active
-			p.Said = inLine(saidIn(plan, begun > 1))
+			p.Said = inLine(saidIn(plan, begun > 1), maxSaid)
 		}
 	}
 	if all == 0 {
@@ -88,11 +88,11 @@ func doneOf(p *opt.Plan, t *opt.Task) int {
 	return 0
 }
 
-// inLine returns text on one line, cut to maxSaid.
-func inLine(text string) string {
+// inLine returns text on one line, cut to a number of characters.
+func inLine(text string, most int) string {
 	line := []rune(strings.Join(strings.Fields(text), " "))
-	if len(line) > maxSaid {
-		line = append(line[:maxSaid-1], '…')
+	if len(line) > most {
+		line = append(line[:most-1], '…')
 	}
 	return string(line)
 }

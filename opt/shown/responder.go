@@ -29,6 +29,27 @@ func Joined(r *opt.Responders, names []string) string {
 	return strings.Join(names, ", ")
 }
 
+// Silent names those who are asked by name at a gate and have not voted.
+func Silent(g *opt.Gate) (names []string) {
+	for _, name := range Named(g.Responders) {
+		if !g.Voted(name) {
+			names = append(names, inLine(a2a.Visible(name), maxName))
+		}
+	}
+	return names
+}
+
+// People says who can answer a gate.
+func People(g *opt.Gate) string {
+	switch names := Silent(g); {
+	case len(names) > 0:
+		return Joined(g.Responders, Few(names))
+	case g.Responders != nil && g.Responders.NotRequester:
+		return "anyone but those who shaped the work"
+	}
+	return "anyone who may answer"
+}
+
 // Who says who may answer, "" for everyone with the scope.
 func Who(r *opt.Responders) string {
 	if r == nil {

@@ -1,0 +1,208 @@
+package shown
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"longhaul/a2a"
+	"longhaul/opt"
+)
+
+// eventTexts describe events for which the same words serve each time, with those of [wordsOf] in them.
+var eventTexts = map[opt.EventKind]string{
+	opt.ObjectiveOpened:   "{asker} asked for it",
+	opt.ObjectiveRetried:  "Attempt {attempt} at the objective begins",
+	opt.ObjectiveMoved:    "The objective is {stage}{said}",
+	opt.ObjectivePaused:   "The objective was paused",
+	opt.ObjectiveResumed:  "The objective was resumed",
+	opt.ObjectiveChanged:  "The name, the description or the metadata of the objective was changed",
+	opt.ObjectiveQueued:   "The objective waits for its turn in its context",
+	opt.ObjectiveStopping: "The objective is being stopped{by}, and will be {end}{said}",
+	opt.PlanAdded:         "Plan {plan} was added{replaces}",
+	opt.PlanChanged:       "The text or the order of plan {plan} was changed",
+	opt.PlanStarted:       "Plan {plan} may begin its tasks",
+	opt.PlanMoved:         "Plan {plan} is {stage}",
+	opt.PlanPaused:        "Plan {plan} was paused",
+	opt.PlanResumed:       "Plan {plan} was resumed",
+	opt.PlanRetried:       "Attempt {attempt} at plan {plan} begins",
+	opt.PlanStopping:      "Plan {plan} is being stopped{reason}",
+	opt.TasksAdded:        "{tasks} {were} added to plan {plan}",
+	opt.TasksReopened:     "The results of {tasks} of plan {plan} are made again",
+	opt.TaskTried:         "Attempt {attempt} begins{again}{said}",
+	opt.TaskTaken:         "A worker has taken it after {waited}",
+	opt.TaskLinked:        "Another task stands in for it: {link}",
+	opt.SourceRewound:     "The work was set back: an operator has reset it in Temporal, or Temporal was restored from an older copy",
+}
+
+// EventText describes an event of o in plain words. It does not name the task that the event is about.
+func EventText(o *opt.Objective, e opt.Event) string {
+	if text, ok := eventTexts[e.Kind]; ok {
+		return wordsOf(o, e).Replace(text)
+	}
+	switch e.Kind {
+	case opt.TasksOrdered:
+		return orderText(o.Plan(e.PlanID), e.Order)
+	case opt.TaskMoved:
+		return taskMoveText(e)
+	case opt.ArtifactAdded:
+		return "Made " + cmp.Or(Quoted(e.Chunk.Artifact.Name), "an artifact")
+	case opt.MessageAdded:
+		return messageText(e)
+	case opt.CommandAnswered:
+		return "A change was refused: " + e.Answer.Refusal.Error()
+	}
+	return string(e.Kind)
+}
+
+// wordsOf returns the words of an event for its text. Those that follow others are "" if there is nothing to say.
+func wordsOf(o *opt.Objective, e opt.Event) *strings.Replacer {
+	plan, were, again, replaces := "a plan", "were", "", ""
+	if p := o.Plan(e.PlanID); p != nil {
+		plan = Quoted(p.Name)
+	}
+	if len(e.Tasks) == 1 {
+		were = "was"
+	}
+	if e.Try > 1 {
+		again = " again"
+	}
+	if len(e.Replaces) > 0 {
+		replaces = " and replaces " + opt.Count(len(e.Replaces), "plan")
+	}
+	return strings.NewReplacer(
+		"{asker}", a2a.Visible(o.Principal), "{attempt}", strconv.Itoa(e.Attempt), "{by}", behind(" by ", a2a.Visible(e.Principal)), "{end}", e.Reason,
+		"{plan}", plan, "{replaces}", replaces, "{tasks}", opt.Count(len(e.Tasks), "task"), "{were}", were, "{again}", again,
+		"{stage}", stageText(e), "{reason}", behind(": ", ReasonText(e.Reason)), "{said}", saidText(e), "{waited}", opt.InUnits(e.Waited, 10), "{link}", a2a.Visible(e.Link),
+	)
+}
+
+// orderText says what tasks of p wait for since an event.
+func orderText(p *opt.Plan, order []opt.TaskOrder) string {
+	name := func(id string) string {
+		if t := p.Task(id); t != nil {
+			return Quoted(t.Name)
+		}
+		return "an earlier task"
+	}
+	var list []string
+	for _, o := range order {
+		var names []string
+		for _, id := range o.Dependencies {
+			names = append(names, name(id))
+		}
+		list = append(list, name(o.ID)+" waits for "+cmp.Or(Listed("", names), "nothing"))
+	}
+	return "The order was changed" + Listed(": ", list)
+}
+
+// stageText returns the word for the state to which an event moves an objective or a plan, and the reason.
+func stageText(e opt.Event) string {
+	look := Stage{Status: e.To, Reason: e.Reason}.Look()
+	reason := look.ReasonText(e.Reason)
+	if strings.HasPrefix(reason, "for ") {
+		return look.Word + " " + reason
+	}
+	return look.Word + behind(": ", reason)
+}
+
+func taskMoveText(e opt.Event) string {
+	switch {
+	case e.Step == opt.Expire:
+		return "The time of its question was over: " + LookOfTask(e.To).Word
+	case e.Step != "":
+		return "Its question waits too long: " + string(e.Step)
+	case e.Gate != nil:
+		return "Waits for an answer: " + inLine(Title(e.Gate), maxName)
+	case e.To == string(opt.TaskWorking) && e.Attempt > 1:
+		return fmt.Sprintf("Is working, attempt %d", e.Attempt)
+	}
+	return "Is " + LookOfTask(e.To).Word + behind(": ", ReasonText(e.Reason)) + saidText(e)
+}
+
+func messageText(e opt.Event) string {
+	switch d, principal := e.Decision, a2a.Visible(e.Principal); {
+	case d != nil && d.DecidedBy == opt.ByTimer:
+		return "No answer came in time: " + string(d.Action)
+	case d != nil && d.Verdict != opt.Accepted:
+		return "An answer of " + d.Who() + " was refused: " + VerdictText(d.Verdict)
+	case d != nil:
+		return d.Who() + cmp.Or(behind(" decided: ", string(d.Action)), " answered")
+	case e.Verdict != "" && !e.Verdict.Kept():
+		return "A message of " + principal + " was refused: " + VerdictText(e.Verdict)
+	case principal == "":
+		return "A message of the agent"
+	default:
+		return principal + " wrote a message"
+	}
+}
+
+// saidText returns the text of the status of an event as the end of a sentence, "" for none.
+func saidText(e opt.Event) string {
+	if e.Status == nil {
+		return ""
+	}
+	return behind(". ", inLine(a2a.Visible(e.Status.Text()), maxSaid))
+}
+
+// refusals say why messages were refused.
+var refusals = map[opt.Verdict]string{
+	opt.NotWaiting: "the task did not wait for it",
+	opt.NotOffered: "the question does not offer this action",
+	opt.NotAllowed: "others decide there",
+	opt.HasVoted:   "the same person has decided there before",
+	opt.OtherThing: "it was about another object than the one shown",
+	opt.NotIdle:    "the objective had begun already",
+	opt.TooLate:    "the task had ended",
+}
+
+// VerdictText returns why a message was refused, for people.
+func VerdictText(v opt.Verdict) string { return cmp.Or(refusals[v], string(v)) }
+
+// untitled say what a gate without a title and a question waits for.
+var untitled = map[opt.GateKind]string{opt.Credential: "an authorization", opt.Clarification: "a question"}
+
+// Title returns the title of a gate, or what it waits for if it has none.
+func Title(g *opt.Gate) string {
+	first := ""
+	if len(g.Questions) > 0 {
+		first = g.Questions[0].Question
+	}
+	return cmp.Or(strings.TrimSpace(a2a.Visible(g.Title)), strings.TrimSpace(a2a.Visible(first)), untitled[g.Kind], "a decision")
+}
+
+// maxName is the maximum length of a name in a sentence, in characters, and mostNamed how many names a sentence has.
+const (
+	maxName   = 80
+	mostNamed = 6
+)
+
+// Quoted returns a name in quotation marks, "" for none.
+func Quoted(name string) string {
+	if name == "" {
+		return ""
+	}
+	return "“" + inLine(a2a.Visible(name), maxName) + "”"
+}
+
+// Listed returns names behind the words before them, "" for none.
+func Listed(before string, names []string) string {
+	return behind(before, strings.Join(Few(names), ", "))
+}
+
+// Few returns the first names, and how many more there are.
+func Few(names []string) []string {
+	if more := len(names) - mostNamed; more > 0 {
+		return append(names[:mostNamed:mostNamed], fmt.Sprintf("%d more", more))
+	}
+	return names
+}
+
+// behind returns a text behind the words before it, "" for none.
+func behind(before, text string) string {
+	if text == "" {
+		return ""
+	}
+	return before + text
+}
