@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
-	"maps"
 	"mime"
 	"net/http"
 	"path"
@@ -202,63 +201,6 @@ func tableOf(source string) [][]string {
 		return nil
 	}
 	return rows
-}
-
-// deciding are in the names of members of JSON by which people decide, and the last in all names.
-var deciding = []string{"amount", "total", "sum", "price", "cost", "currency", "risk", "severity", "priority", ""}
-
-const gistWidth = 150
-
-// gistOf returns what the object of a gate is about, in a line: the first lines of a text, or
-// members of JSON, those by which people decide first.
-func gistOf(g *opt.Gate) string {
-	for _, p := range g.Object {
-		if len(p.Data) > 0 && p.Data[0] == '{' {
-			return shorten(a2a.Visible(membersText(p.Data)), gistWidth)
-		}
-		if text, ok := p.Content(); ok {
-			text, _ = cutText(text, 4*gistWidth)
-			return shorten(a2a.Visible(plainLines(text)), gistWidth)
-		}
-	}
-	if len(g.Object) > 0 {
-		return shorten(join(a2a.Visible(g.Object[0].Filename), mediaType(g.Object[0])), gistWidth)
-	}
-	return shorten(a2a.Visible(cmp.Or(g.Description, membersText(g.ArtifactData))), gistWidth)
-}
-
-// plainLines returns the lines of a text in one, without the signs of Markdown.
-func plainLines(text string) string {
-	var list []string
-	for line := range strings.Lines(text) {
-		if line = strings.TrimSpace(strings.TrimLeft(strings.ReplaceAll(line, "**", ""), "#>` \t")); line != "" {
-			list = append(list, line)
-		}
-	}
-	return strings.Join(list, " · ")
-}
-
-// membersText returns members of a JSON object that are no lists in a line, "" for other data.
-func membersText(data json.RawMessage) string {
-	var members map[string]any
-	if json.Unmarshal(data, &members) != nil {
-		return ""
-	}
-	rank := func(name string) int {
-		return slices.IndexFunc(deciding, func(word string) bool { return strings.Contains(strings.ToLower(name), word) })
-	}
-	var list []string
-	for _, name := range slices.SortedFunc(maps.Keys(members), func(a, b string) int {
-		return cmp.Or(rank(a)-rank(b), strings.Compare(a, b))
-	}) {
-		switch value := members[name].(type) {
-		case string:
-			list = append(list, name+" "+value)
-		case float64:
-			list = append(list, name+" "+strconv.FormatFloat(value, 'f', -1, 64))
-		}
-	}
-	return strings.Join(list, " · ")
 }
 
 // A measure is how much a page shows: bytes of one part, of all parts, and parts. The content

@@ -27,7 +27,7 @@ type gatePage struct {
 	In         *inbox // the list beside the page
 	Asked      string // the title with its line breaks, "" if the one in a line has all of it
 	Who        string // who may answer, "" for everyone
-	Follow     follow
+	Follow     shown.Follow
 	Remark     string       // with which the object was sent back last
 	Changes    []comparison // with the object that was sent back, part by part
 	Removed    []comparison // those that are about no part of Object
@@ -187,35 +187,17 @@ func (p *gatePage) Missing() string {
 	return text + shown.Listed("; asked and silent: ", shown.Silent(g))
 }
 
-// A follow says what happens after a decision, "" for what cannot be decided.
-type follow struct{ Accept, Reject, Refine string }
-
 // followOf returns what happens after a decision at an open gate; nothing if the work cannot be read.
-func followOf(v *visit, s gate.ShownInterrupt) follow {
+func followOf(v *visit, s gate.ShownInterrupt) shown.Follow {
 	found, err := v.cfg.Service.Objectives.GetObjective(v.r.Context(), v.call, read.GetObjectiveParams{ID: s.ObjectiveID})
 	if err != nil {
-		return follow{}
+		return shown.Follow{}
 	}
 	p, t := taskOf(found.Objective, s.TaskID)
 	if t == nil {
-		return follow{}
+		return shown.Follow{}
 	}
-	next := namesOf(p, func(other *opt.Task) bool { return !other.State.Ended() && slices.Contains(p.Before(other), t) })
-	if t.Ask == nil { // its executor gets the answer
-		return follow{Accept: "this task continues with the answer" + behind(", then: ", next)}
-	}
-	f := follow{Accept: cmp.Or(next, "no other task waits for it")}
-	if f.Reject = f.Accept; !t.Optional() {
-		f.Reject = "the plan " + shown.Quoted(p.Name) + " fails" + behind(", without: ", next)
-	}
-	again := namesOf(p, func(t *opt.Task) bool { return slices.Contains(s.Gate.Sources, t.ID) })
-	f.Refine, f.Reject = when(s.Gate.Allows(opt.Refine), behind("made again: ", again)), when(s.Gate.Allows(opt.Reject), f.Reject)
-	return f
-}
-
-// namesOf returns the names of the tasks of a plan that are chosen, "" for none.
-func namesOf(p *opt.Plan, chosen func(*opt.Task) bool) string {
-	return shown.Listed("", each(filter(p.Tasks, chosen), func(t *opt.Task) string { return nameText(t.Name) }))
+	return shown.FollowOf(&s.Gate, p, t)
 }
 
 // showGatePart sends a part of the object of a gate, or of what took its place.

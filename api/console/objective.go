@@ -1,9 +1,7 @@
 package console
 
 import (
-	"cmp"
 	"errors"
-	"fmt"
 	"net/url"
 	"slices"
 	"strconv"
@@ -30,7 +28,7 @@ type objectivePage struct {
 	*opt.Objective
 	Title    string // the name of what the address selects
 	Spot     spot
-	Why      why
+	Why      shown.Why
 	Spent    string // how long it has taken, and how much of it people were waited for
 	Skill    string // "" for none
 	Schedule string // id of the schedule that has started it, "" for none
@@ -90,7 +88,7 @@ func objectiveView(v *visit, at spot, refused *change) (view, error) {
 		return view{}, err
 	}
 	now := a2a.At(v.cfg.Now())
-	p := objectivePage{Objective: o, Spot: at, Title: a2a.Visible(o.Name), Spent: spentText(&course, now), Links: linksOf(root.Metadata)}
+	p := objectivePage{Objective: o, Spot: at, Title: a2a.Visible(o.Name), Spent: course.SpentText(now), Links: linksOf(root.Metadata)}
 	p.Schedule, _ = o.Metadata.String(opt.KeySchedule)
 	p.Skill, _ = o.Metadata.String(opt.KeySkill)
 	var of opt.ForkOf
@@ -181,7 +179,7 @@ type taskPanel struct {
 	In       *opt.Plan
 	Stopping bool // it was asked to stop, and has not ended
 	Running  int  // number of the attempt that runs, 0 for none
-	Spans    []stretch
+	Spans    []shown.Stretch
 
 	*record
 	Links  []choice
@@ -202,7 +200,7 @@ func (p *taskPanel) After() []*opt.Task {
 
 // taskPanelOf returns the panel of a plan task. One that was not begun has no messages and no artifacts yet.
 func taskPanelOf(f forms, p *opt.Plan, t *opt.Task, course *shown.Course) (*taskPanel, error) {
-	out := &taskPanel{Task: t, In: p, Spans: stretchesOf(course.Tasks[t.ID], a2a.At(f.cfg.Now())), Change: f.state(p, t)}
+	out := &taskPanel{Task: t, In: p, Spans: course.Stretches(t.ID, a2a.At(f.cfg.Now())), Change: f.state(p, t)}
 	outline, err := f.cfg.Service.Tasks.OutlineTask(f.r.Context(), f.call, read.TaskParams{ID: t.A2AID(), History: latestMessages, Scope: shown.ScopeTask})
 	if err != nil {
 		return nil, err
@@ -213,139 +211,26 @@ func taskPanelOf(f forms, p *opt.Plan, t *opt.Task, course *shown.Course) (*task
 	return out, err
 }
 
-// A why says in one sentence why an objective is where it is, and who can end a wait. The link is in the middle of it.
-type why struct {
-	Before, Link, Path, After string
-	Did                       string   // what began then
-	Since                     a2a.Time // zero if it does not matter
-}
-
-// whyOf returns why o waits, works or has ended; position is its place in the queue.
-func whyOf(v *visit, o *opt.Objective, c *shown.Course, position int) (why, error) {
-	switch {
-	case o.Status.Ended():
-		return whyEnded(o), nil
-	case o.Stopping != "":
-		return why{Before: "It is being stopped, and will be " + o.Stopping + " once its running tasks have ended."}, nil
-	case o.Paused:
-		return why{Before: "It is paused. People who may change it can resume it."}, nil
-	case !o.QueuedAt.IsZero():
-		return whyQueued(v, o, position)
-	}
-	byQuota := func(t *opt.Task) bool { return t.Reason == opt.HeldByQuota }
-	begun := func(t *opt.Task) bool { return !byQuota(t) && len(c.Tasks[t.ID]) > 0 }
-	var asked, works, held []*opt.Task
-	for _, p := range o.Plans {
-		asked = append(asked, p.Waiting()...)
-		works = append(works, filter(p.Running(), begun)...)
-		held = append(held, filter(p.Running(), byQuota)...)
-	}
-	switch {
-	case len(asked) > 0:
-		return whyAsked(asked), nil
-	case len(works) > 0:
-		return whyWorks(v, works, c), nil
-	case len(held) > 0:
-		return whyHeld(held, c), nil
-	}
-	return why{Before: idleText(o)}, nil
-}
-
-// idleText says why nothing of o works, waits for people or has ended.
-func idleText(o *opt.Objective) string {
-	switch {
-	case o.Status == opt.ObjectivePlanning:
-		return "A planner makes its plans."
-	case !o.Started:
-		return "It was not started. People who may change it can start it."
-	case o.Reason == opt.NothingToDo:
-		return "It has no open plan. People who may change it can add one."
-	}
-	return shown.ReasonText(o.Reason)
-}
-
-// whyAsked returns the oldest question of some tasks that wait for people.
-func whyAsked(all []*opt.Task) why {
-	first := slices.MinFunc(all, func(a, b *opt.Task) int { return a.Gate.RequestedAt.Time().Compare(b.Gate.RequestedAt.Time()) }).Gate
-	return why{
-		Before: "Waits for " + shown.People(first) + ":", Link: nameText(shown.Title(first)), Path: gatePath(first.ID),
-		After: others(len(all), "more question"), Did: "asked", Since: first.RequestedAt,
-	}
-}
-
-// others says how many there are beside the one of several that a sentence is about.
-func others(n int, what string) string {
-	return when(n > 1, "and "+opt.Count(n-1, what))
-}
-
-// whyWorks returns which of some tasks has run for the longest time, and whether it waits for a worker.
-func whyWorks(v *visit, all []*opt.Task, c *shown.Course) why {
-	begun := func(t *opt.Task) a2a.Time { return c.Tasks[t.ID][0].From }
-	t := slices.MinFunc(all, func(a, b *opt.Task) int { return begun(a).Time().Compare(begun(b).Time()) })
-	w := why{Before: "Works on", After: others(len(all), "other task"), Did: "begun", Since: begun(t)}
-	workers, known := v.cfg.Service.Overviews.Workforce(v.r.Context())
-	if wait := workers.WaitOf(c.Tasks[t.ID], a2a.At(v.cfg.Now())); known && wait != "" {
-		w.Before = wait + ":"
-	}
-	return w.linked(t)
-}
-
-// whyHeld returns the quota that holds back tasks.
-func whyHeld(all []*opt.Task, c *shown.Course) why {
-	text := "A quota is used up."
-	if spans := c.Tasks[all[0].ID]; len(spans) > 0 {
-		text = cmp.Or(spans[len(spans)-1].Text, text)
-	}
-	return why{Before: shorten(a2a.Visible(text), 300) + " This holds back", After: others(len(all), "other task")}.linked(all[0])
-}
-
-func (w why) linked(t *opt.Task) why {
-	w.Link, w.Path = nameText(t.Name), pageOf(t.ID)
-	return w
-}
-
-// whyEnded returns the failure of o, the zero why for none.
-func whyEnded(o *opt.Objective) why {
-	if o.Status != opt.ObjectiveFailed {
-		return why{}
-	}
-	for _, p := range o.Plans {
-		for _, t := range p.Tasks {
-			if t.Broken() && t.Failure != "" {
-				return why{Before: "It failed at", After: shorten(a2a.Visible(t.Failure), 300)}.linked(t)
+// whyOf returns why o waits, works or has ended; position is its place in the queue. It adds what others do meanwhile:
+// the workers, and the objective that has the turn in the context.
+func whyOf(v *visit, o *opt.Objective, c *shown.Course, position int) (shown.Why, error) {
+	w := shown.WhyOf(o, c, position)
+	switch w.Did {
+	case "begun":
+		workers, known := v.cfg.Service.Overviews.Workforce(v.r.Context())
+		if wait := workers.WaitOf(c.Tasks[w.Of], a2a.At(v.cfg.Now())); known && wait != "" {
+			w.Before = wait + ":"
+		}
+	case "queued":
+		page, err := v.list(shown.ObjectiveSearch{ObjectiveFilter: shown.ObjectiveFilter{Limit: objectivesSize}, ContextID: o.ContextID})
+		for _, other := range page.Objectives {
+			if other.ID != o.ID && !other.Status.Ended() && other.QueuedAt.IsZero() {
+				w.Name, w.Of, w.After = nameText(other.Name), other.ID, "of "+shorten(a2a.Visible(other.Principal), 40)
 			}
 		}
+		return w, err
 	}
-	return why{Before: shorten(a2a.Visible(o.Failure), 300)}
-}
-
-// whyQueued returns which objective has the turn in the context.
-func whyQueued(v *visit, o *opt.Objective, position int) (why, error) {
-	w := why{Before: fmt.Sprintf("Waits for its turn in its context, at place %d. It begins when those before it have ended:", position), Did: "queued", Since: o.QueuedAt}
-	search := shown.ObjectiveSearch{ObjectiveFilter: shown.ObjectiveFilter{Limit: objectivesSize}, ContextID: o.ContextID}
-	page, err := v.cfg.Service.Objectives.ListObjectives(v.r.Context(), v.call, read.ListObjectivesParams{Filter: search})
-	for _, other := range page.Objectives {
-		if other.ID != o.ID && !other.Status.Ended() && other.QueuedAt.IsZero() {
-			w.Link, w.Path = nameText(other.Name), objectivePath(other.ID)
-			w.After = "of " + shorten(a2a.Visible(other.Principal), 40)
-		}
-	}
-	return w, err
-}
-
-// spentText says how long an objective has taken, and for how much of that people were waited for.
-func spentText(c *shown.Course, now a2a.Time) string {
-	if c.Begun.IsZero() {
-		return ""
-	}
-	if !c.Ended.IsZero() {
-		now = c.Ended
-	}
-	text := durationText(now.Millis() - c.Begun.Millis())
-	if waited := c.Total(shown.LooksWaiting, now); waited >= 1000 {
-		text += ", " + durationText(waited) + " of it for people"
-	}
-	return text
+	return w, nil
 }
 
 // A change is a form that was sent, about an objective or a part of it.

@@ -110,7 +110,7 @@ func (f findings) Nothing() bool {
 // showFound shows the objectives, tasks, gates and people with a text. An id leads to what it names.
 func showFound(v *visit) (view, error) {
 	text := strings.TrimSpace(v.r.URL.Query().Get("q"))
-	if to := pageOfAny(text); to != "" {
+	if to := pageOf(text); to != "" {
 		return view{Location: to}, nil
 	}
 	f := &findings{Text: shorten(text, mostSearched)}
@@ -129,16 +129,6 @@ func showFound(v *visit) (view, error) {
 	}
 	f.Gates, err = v.waiting(shown.InterruptFilter{Urgent: true, Text: f.Text, Limit: mostFound})
 	return out, err
-}
-
-// pageOfAny returns the address of what an id names, "" for a text that is none.
-func pageOfAny(text string) string {
-	if task, _, found := strings.Cut(text, ":"); found {
-		if ref, ok := opt.ParseID(task); ok && ref.TaskID != "" {
-			return gatePath(text)
-		}
-	}
-	return pageOf(text)
 }
 
 type overview struct {

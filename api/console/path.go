@@ -42,12 +42,16 @@ const (
 
 func objectivePath(id string) string { return ObjectivesPath + url.PathEscape(id) }
 
-// pageOf returns the address of the page for the id of an objective, a plan or a task, of any attempt; "" for other
-// ids. Links have it in full: a page that answers to a form is at another address.
+// pageOf returns the address of the page for the id of an objective, a plan or a task, of any attempt, or of a gate; ""
+// for other ids. Links have it in full: a page that answers to a form is at another address.
 func pageOf(id string) string {
-	ref, ok := opt.ParseID(id)
-	if !ok {
+	task, _, isGate := strings.Cut(id, ":")
+	ref, ok := opt.ParseID(task)
+	switch {
+	case !ok || isGate && ref.TaskID == "":
 		return ""
+	case isGate:
+		return gatePath(id)
 	}
 	return objectivePath(ref.ObjectiveID) + cmp.Or(behind("?task=", keyOf(ref.TaskID)), behind("?plan=", keyOf(ref.PlanID)))
 }

@@ -199,91 +199,35 @@ func (p *picture) ruler(begin int64) {
 
 // Took returns how long the work on a task has taken, "" if it has not begun.
 func (p *picture) Took(t *opt.Task) string {
-	all := stretchesOf(p.course.Tasks[t.ID], a2a.AtMillis(p.now))
+	all := p.course.Stretches(t.ID, a2a.AtMillis(p.now))
 	if len(all) == 0 {
 		return ""
 	}
 	return durationText(all[len(all)-1].Until.Millis() - all[0].From.Millis())
 }
 
+// A bar is a stretch of the work on a task in the picture, with its place in percent.
+type bar struct {
+	shown.Stretch
+	X, W string
+}
+
 // Bars returns the bars of a task of a plan that are in the picture.
-func (p *picture) Bars(plan *opt.Plan, t *opt.Task) (out []stretch) {
-	all := stretchesOf(p.course.Tasks[t.ID], a2a.AtMillis(p.now))
-	if ready, ok := readyAt(plan, t, p.course); ok && (len(all) > 0 || !t.State.Ended() && !plan.Status.Ended()) {
-		begun := p.now
+func (p *picture) Bars(plan *opt.Plan, t *opt.Task) (out []bar) {
+	all := p.course.Stretches(t.ID, a2a.AtMillis(p.now))
+	if ready, ok := p.course.Ready(plan, t); ok && (len(all) > 0 || !t.State.Ended() && !plan.Status.Ended()) {
+		wait := shown.Span{From: ready, Until: a2a.AtMillis(p.now)}
 		if len(all) > 0 {
-			begun = all[0].From.Millis()
+			wait.Until = all[0].From
 		}
-		if begun-ready >= leastShown {
-			wait := shown.Span{From: a2a.AtMillis(ready), Until: a2a.AtMillis(begun)}
-			all = append([]stretch{{Span: wait, Class: "ready", What: "Waited for its turn"}}, all...)
+		if wait.Until.Millis()-ready.Millis() >= leastShown {
+			all = append([]shown.Stretch{{Span: wait, Class: "ready", What: "Waited for its turn"}}, all...)
 		}
 	}
 	for _, s := range all {
-		var shown bool
-		if s.X, s.W, shown = p.place(s.From.Millis(), s.Until.Millis()); shown {
-			out = append(out, s)
+		if x, w, ok := p.place(s.From.Millis(), s.Until.Millis()); ok {
+			out = append(out, bar{s, x, w})
 		}
 	}
 	return out
-}
-
-// readyAt returns when nothing that a task waits for was left; ok is false if something is.
-func readyAt(p *opt.Plan, t *opt.Task, c *shown.Course) (at int64, ok bool) {
-	begun := c.Plans[p.ID]
-	at = begun.Millis()
-	for _, b := range p.Before(t) {
-		spans := c.Tasks[b.ID]
-		if !b.Done() || len(spans) == 0 {
-			return 0, false
-		}
-		at = max(at, spans[len(spans)-1].Until.Millis())
-	}
-	return at, !begun.IsZero()
-}
-
-// A stretch is a span of the work on a task, which ends now if it lasts, in words: a bar of the picture, or a
-// row beside it.
-type stretch struct {
-	shown.Span
-	Class, What string
-	X, W        string // its place in the picture, in percent
-}
-
-// Took returns how long the stretch is, for people.
-func (s stretch) Took() string { return durationText(s.Until.Millis() - s.From.Millis()) }
-
-// stretchesOf returns the stretches of the work on a task.
-func stretchesOf(spans []shown.Span, now a2a.Time) (out []stretch) {
-	for i, span := range spans {
-		s := stretch{Span: span}
-		s.Class, s.What = describe(spans[i:])
-		if s.Until.IsZero() {
-			s.Until = a2a.AtMillis(max(now.Millis(), s.From.Millis()))
-		}
-		out = append(out, s)
-	}
-	return out
-}
-
-// describe says what the first of the stretches of the work on a task is. An attempt after which another one follows has
-// failed.
-func describe(spans []shown.Span) (class, what string) {
-	s := spans[0]
-	class, what = "completed", cmp.Or(when(s.Attempt > 0, "Attempt "+strconv.Itoa(s.Attempt)), "Work")
-	switch {
-	case s.Kind == shown.LooksWaiting:
-		return "waiting", "Waited for people"
-	case s.Untaken:
-		return "untaken", "Waited for a worker"
-	case s.Kind == shown.LooksPending:
-		return "ready", "Waited for others"
-	case s.End != "":
-		class = string(s.End)
-	case s.Until.IsZero():
-		class = "working"
-	case len(spans) > 1 && spans[1].Kind == shown.LooksWorking && spans[1].Attempt > s.Attempt:
-		class = "failed"
-	}
-	return class, what + when(class == "failed" || class == "canceled", ", "+class)
 }

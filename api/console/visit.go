@@ -356,7 +356,7 @@ func functions(a assets) template.FuncMap {
 		"sum":        func(a, b int) int { return a + b },
 		"gate":       func(g *opt.Gate) string { return nameText(shown.Title(g)) },
 		"titled":     gateTitle,
-		"gist":       gistOf,
+		"gist":       shown.Gist,
 		"people":     shown.People,
 	}
 }

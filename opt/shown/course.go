@@ -3,6 +3,7 @@ package shown
 import (
 	"maps"
 	"slices"
+	"strconv"
 
 	"longhaul/a2a"
 	"longhaul/opt"
@@ -174,4 +175,87 @@ func (c *Course) Total(kind Kind, now a2a.Time) (total int64) {
 		covered = max(covered, until)
 	}
 	return total
+}
+
+// Ready returns when nothing that a task of p waits for was left; ok is false if something is.
+func (c *Course) Ready(p *opt.Plan, t *opt.Task) (at a2a.Time, ok bool) {
+	begun := c.Plans[p.ID]
+	at = begun
+	for _, b := range p.Before(t) {
+		spans := c.Tasks[b.ID]
+		if !b.Done() || len(spans) == 0 {
+			return at, false
+		}
+		if last := spans[len(spans)-1].Until; last.Millis() > at.Millis() {
+			at = last
+		}
+	}
+	return at, !begun.IsZero()
+}
+
+// A Stretch is a span of the work on a task in words, which ends now if it lasts.
+type Stretch struct {
+	Span
+	Class string // the kind of its state or of its end; "ready" and "untaken" are waits for others and for a worker
+	What  string
+}
+
+// Took returns how long the stretch is, for people.
+func (s Stretch) Took() string { return opt.InUnits(s.Until.Millis()-s.From.Millis(), 10) }
+
+// Stretches returns the stretches of the work on a task until now.
+func (c *Course) Stretches(task string, now a2a.Time) (out []Stretch) {
+	spans := c.Tasks[task]
+	for i, span := range spans {
+		s := Stretch{Span: span}
+		s.Class, s.What = describe(spans[i:])
+		if s.Until.IsZero() {
+			s.Until = a2a.AtMillis(max(now.Millis(), s.From.Millis()))
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// describe says what the first of the spans of the work on a task is. An attempt after which another one follows has
+// failed.
+func describe(spans []Span) (class, what string) {
+	s := spans[0]
+	class, what = "completed", "Work"
+	if s.Attempt > 0 {
+		what = "Attempt " + strconv.Itoa(s.Attempt)
+	}
+	switch {
+	case s.Kind == LooksWaiting:
+		return "waiting", "Waited for people"
+	case s.Untaken:
+		return "untaken", "Waited for a worker"
+	case s.Kind == LooksPending:
+		return "ready", "Waited for others"
+	case s.End != "":
+		class = string(s.End)
+	case s.Until.IsZero():
+		class = "working"
+	case len(spans) > 1 && spans[1].Kind == LooksWorking && spans[1].Attempt > s.Attempt:
+		class = "failed"
+	}
+	if class == "failed" || class == "canceled" {
+		what += ", " + class
+	}
+	return class, what
+}
+
+// SpentText says how long an objective has taken until now, and for how much of that people were waited for.
+func (c *Course) SpentText(now a2a.Time) string {
+	if c.Begun.IsZero() {
+		return ""
+	}
+	if !c.Ended.IsZero() {
+		now = c.Ended
+	}
+	text := opt.InUnits(now.Millis()-c.Begun.Millis(), 10)
+	if waited := c.Total(LooksWaiting, now); waited >= 1000 {
+		text += ", " + opt.InUnits(waited, 10) + " of it for people"
+	}
+	return text
 }

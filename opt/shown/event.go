@@ -160,18 +160,6 @@ var refusals = map[opt.Verdict]string{
 // VerdictText returns why a message was refused, for people.
 func VerdictText(v opt.Verdict) string { return cmp.Or(refusals[v], string(v)) }
 
-// untitled say what a gate without a title and a question waits for.
-var untitled = map[opt.GateKind]string{opt.Credential: "an authorization", opt.Clarification: "a question"}
-
-// Title returns the title of a gate, or what it waits for if it has none.
-func Title(g *opt.Gate) string {
-	first := ""
-	if len(g.Questions) > 0 {
-		first = g.Questions[0].Question
-	}
-	return cmp.Or(strings.TrimSpace(a2a.Visible(g.Title)), strings.TrimSpace(a2a.Visible(first)), untitled[g.Kind], "a decision")
-}
-
 // maxName is the maximum length of a name in a sentence, in characters, and mostNamed how many names a sentence has.
 const (
 	maxName   = 80
