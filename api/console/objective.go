@@ -179,7 +179,7 @@ type taskPanel struct {
 	In       *opt.Plan
 	Stopping bool // it was asked to stop, and has not ended
 	Running  int  // number of the attempt that runs, 0 for none
-	Spans    []shown.Stretch
+	Spans    []shown.Span
 
 	*record
 	Links  []choice
@@ -200,7 +200,7 @@ func (p *taskPanel) After() []*opt.Task {
 
 // taskPanelOf returns the panel of a plan task. One that was not begun has no messages and no artifacts yet.
 func taskPanelOf(f forms, p *opt.Plan, t *opt.Task, course *shown.Course) (*taskPanel, error) {
-	out := &taskPanel{Task: t, In: p, Spans: course.Stretches(t.ID, a2a.At(f.cfg.Now())), Change: f.state(p, t)}
+	out := &taskPanel{Task: t, In: p, Spans: course.Work(t.ID, a2a.At(f.cfg.Now())), Change: f.state(p, t)}
 	outline, err := f.cfg.Service.Tasks.OutlineTask(f.r.Context(), f.call, read.TaskParams{ID: t.A2AID(), History: latestMessages, Scope: shown.ScopeTask})
 	if err != nil {
 		return nil, err

@@ -199,35 +199,38 @@ func (p *picture) ruler(begin int64) {
 
 // Took returns how long the work on a task has taken, "" if it has not begun.
 func (p *picture) Took(t *opt.Task) string {
-	all := p.course.Stretches(t.ID, a2a.AtMillis(p.now))
+	all := p.course.Work(t.ID, a2a.AtMillis(p.now))
 	if len(all) == 0 {
 		return ""
 	}
-	return durationText(all[len(all)-1].Until.Millis() - all[0].From.Millis())
+	return shown.Span{From: all[0].From, Until: all[len(all)-1].Until}.Took()
 }
 
-// A bar is a stretch of the work on a task in the picture, with its place in percent.
+// A bar is a span of the work on a task in the picture, with its place in percent.
 type bar struct {
-	shown.Stretch
-	X, W string
+	shown.Span
+	What, X, W string
 }
 
 // Bars returns the bars of a task of a plan that are in the picture.
 func (p *picture) Bars(plan *opt.Plan, t *opt.Task) (out []bar) {
-	all := p.course.Stretches(t.ID, a2a.AtMillis(p.now))
+	add := func(s shown.Span, what string) {
+		if x, w, ok := p.place(s.From.Millis(), s.Until.Millis()); ok {
+			out = append(out, bar{s, what, x, w})
+		}
+	}
+	all := p.course.Work(t.ID, a2a.AtMillis(p.now))
 	if ready, ok := p.course.Ready(plan, t); ok && (len(all) > 0 || !t.State.Ended() && !plan.Status.Ended()) {
-		wait := shown.Span{From: ready, Until: a2a.AtMillis(p.now)}
+		wait := shown.Span{Kind: shown.LooksPending, From: ready, Until: a2a.AtMillis(p.now)}
 		if len(all) > 0 {
 			wait.Until = all[0].From
 		}
 		if wait.Until.Millis()-ready.Millis() >= leastShown {
-			all = append([]shown.Stretch{{Span: wait, Class: "ready", What: "Waited for its turn"}}, all...)
+			add(wait, "Waited for its turn")
 		}
 	}
 	for _, s := range all {
-		if x, w, ok := p.place(s.From.Millis(), s.Until.Millis()); ok {
-			out = append(out, bar{s, x, w})
-		}
+		add(s, s.What())
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package shown
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -15,7 +16,7 @@ type Span struct {
 	From    a2a.Time // since when
 	Until   a2a.Time // zero while it lasts
 	Attempt int      // within the round; 0 for a state without an attempt
-	End     Kind     // how the task has ended with it; "" if it has not
+	End     Kind     // how the task, or the attempt, has ended with it; "" if it has not
 	Untaken bool     // it waited for a worker
 	Text    string   // why a quota holds the task back
 }
@@ -97,14 +98,18 @@ func (c *Course) move(e opt.Event) {
 	if e.Reason == opt.SentBack || e.Reason == opt.HeldByQuota { // others work meanwhile
 		look.Kind = LooksPending
 	}
+	end := Kind("")
 	if spans := c.Tasks[ref.TaskID]; len(spans) > 0 {
 		last := spans[len(spans)-1]
+		if last.Kind == LooksWorking && look.Kind == LooksWorking && last.Attempt < e.Attempt {
+			end = LooksFailed // this attempt follows it
+		}
 		if e.Kind == opt.TaskMoved && last.Until.IsZero() && last.Kind == look.Kind && last.Attempt == e.Attempt {
 			spans[len(spans)-1].Text = heldText(e)
 			return // a step at a gate
 		}
 	}
-	c.close(ref.TaskID, e.At, "")
+	c.close(ref.TaskID, e.At, end)
 	c.Tasks[ref.TaskID] = append(c.Tasks[ref.TaskID], Span{Kind: look.Kind, From: e.At, Attempt: e.Attempt, Text: heldText(e)})
 }
 
@@ -193,56 +198,47 @@ func (c *Course) Ready(p *opt.Plan, t *opt.Task) (at a2a.Time, ok bool) {
 	return at, !begun.IsZero()
 }
 
-// A Stretch is a span of the work on a task in words, which ends now if it lasts.
-type Stretch struct {
-	Span
-	Class string // the kind of its state or of its end; "ready" and "untaken" are waits for others and for a worker
-	What  string
+// Work returns the spans of the work on a task until now. One that lasts ends now, and its end is that it works.
+func (c *Course) Work(task string, now a2a.Time) []Span {
+	spans := slices.Clone(c.Tasks[task])
+	if last := len(spans) - 1; last >= 0 && spans[last].Until.IsZero() {
+		spans[last].Until, spans[last].End = a2a.AtMillis(max(now.Millis(), spans[last].From.Millis())), LooksWorking
+	}
+	return spans
 }
 
-// Took returns how long the stretch is, for people.
-func (s Stretch) Took() string { return opt.InUnits(s.Until.Millis()-s.From.Millis(), 10) }
+// Took returns how long a span of [Course.Work] is, for people.
+func (s Span) Took() string { return opt.InUnits(s.Until.Millis()-s.From.Millis(), 10) }
 
-// Stretches returns the stretches of the work on a task until now.
-func (c *Course) Stretches(task string, now a2a.Time) (out []Stretch) {
-	spans := c.Tasks[task]
-	for i, span := range spans {
-		s := Stretch{Span: span}
-		s.Class, s.What = describe(spans[i:])
-		if s.Until.IsZero() {
-			s.Until = a2a.AtMillis(max(now.Millis(), s.From.Millis()))
-		}
-		out = append(out, s)
-	}
-	return out
-}
-
-// describe says what the first of the spans of the work on a task is. An attempt after which another one follows has
-// failed.
-func describe(spans []Span) (class, what string) {
-	s := spans[0]
-	class, what = "completed", "Work"
-	if s.Attempt > 0 {
-		what = "Attempt " + strconv.Itoa(s.Attempt)
-	}
+// Class returns the kind of the end of a span of [Course.Work]: "waiting" of one that waits for people, "untaken" and
+// "ready" of those that wait for a worker and for others.
+func (s Span) Class() string {
 	switch {
 	case s.Kind == LooksWaiting:
-		return "waiting", "Waited for people"
+		return "waiting"
 	case s.Untaken:
-		return "untaken", "Waited for a worker"
+		return "untaken"
 	case s.Kind == LooksPending:
-		return "ready", "Waited for others"
-	case s.End != "":
-		class = string(s.End)
-	case s.Until.IsZero():
-		class = "working"
-	case len(spans) > 1 && spans[1].Kind == LooksWorking && spans[1].Attempt > s.Attempt:
-		class = "failed"
+		return "ready"
 	}
-	if class == "failed" || class == "canceled" {
-		what += ", " + class
+	return string(cmp.Or(s.End, LooksCompleted))
+}
+
+// What says what a span is.
+func (s Span) What() string {
+	what := map[string]string{"waiting": "Waited for people", "untaken": "Waited for a worker", "ready": "Waited for others"}[s.Class()]
+	switch {
+	case what != "":
+		return what
+	case s.Attempt > 0:
+		what = "Attempt " + strconv.Itoa(s.Attempt)
+	default:
+		what = "Work"
 	}
-	return class, what
+	if s.End == LooksFailed || s.End == LooksCanceled {
+		what += ", " + string(s.End)
+	}
+	return what
 }
 
 // SpentText says how long an objective has taken until now, and for how much of that people were waited for.

@@ -48,7 +48,7 @@ func TestCourse(t *testing.T) {
 	)
 	want := map[string][]shown.Span{
 		first: {
-			{Kind: shown.LooksWorking, From: at(2), Until: at(5), Attempt: 1},
+			{Kind: shown.LooksWorking, From: at(2), Until: at(5), Attempt: 1, End: shown.LooksFailed},
 			{Kind: shown.LooksWorking, From: at(5), Until: at(8), Attempt: 2, End: shown.LooksCompleted},
 		},
 		second: {

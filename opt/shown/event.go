@@ -176,11 +176,11 @@ func Quoted(name string) string {
 
 // Listed returns names behind the words before them, "" for none.
 func Listed(before string, names []string) string {
-	return behind(before, strings.Join(Few(names), ", "))
+	return behind(before, strings.Join(few(names), ", "))
 }
 
-// Few returns the first names, and how many more there are.
-func Few(names []string) []string {
+// few returns the first names, and how many more there are.
+func few(names []string) []string {
 	if more := len(names) - mostNamed; more > 0 {
 		return append(names[:mostNamed:mostNamed], fmt.Sprintf("%d more", more))
 	}

@@ -43,7 +43,7 @@ func Silent(g *opt.Gate) (names []string) {
 func People(g *opt.Gate) string {
 	switch names := Silent(g); {
 	case len(names) > 0:
-		return Joined(g.Responders, Few(names))
+		return Joined(g.Responders, few(names))
 	case g.Responders != nil && g.Responders.NotRequester:
 		return "anyone but those who shaped the work"
 	}
