@@ -27,7 +27,7 @@ type Config struct {
 
 	Sessions *identity.Sessions // nil: there is no sign-in
 	NoKeys   bool               // people cannot sign in with API keys
-	Provider string             // the name of the provider of Sessions, for people
+	Provider string             // the name of that with which Sessions sign people in; "" for none
 	Secure   bool               // browsers reach the server by https alone
 
 	Log *zap.Logger      // nil discards logs
@@ -151,7 +151,7 @@ var table = []route{
 func (k *Console) routes() {
 	for _, to := range table {
 		verb, path, _ := strings.Cut(to.pattern, " ")
-		if !strings.HasPrefix(Path+path, oidcPath) || k.hasProvider() {
+		if !strings.HasPrefix(Path+path, oidcPath) || k.cfg.Provider != "" {
 			k.mux.HandleFunc(verb+" "+Path+path, k.page(to))
 		}
 	}

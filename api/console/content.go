@@ -11,10 +11,10 @@ import (
 	"mime"
 	"net/http"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
@@ -444,18 +444,16 @@ func fileOf(p a2a.Part, name string) *file {
 	return f
 }
 
+// Characters that names of files do without, and those that something else stands for.
+var (
+	hiddenForm = regexp.MustCompile(`[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+`)
+	unsafeForm = regexp.MustCompile(`[^-_.() \p{L}\p{Nd}]`)
+)
+
 // fileName returns a name of others as one that is safe in any directory, "" if nothing of it is left.
 func fileName(name string) string {
-	name = path.Base(strings.ReplaceAll(name, `\`, "/"))
-	name = strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsLetter(r), unicode.IsDigit(r), strings.ContainsRune("-_.() ", r):
-			return r
-		case unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp):
-			return -1
-		}
-		return '_'
-	}, name)
+	name = hiddenForm.ReplaceAllString(path.Base(strings.ReplaceAll(name, `\`, "/")), "")
+	name = unsafeForm.ReplaceAllString(name, "_")
 	name = strings.Trim(name, ". ")
 	if runes, extension := []rune(name), []rune(path.Ext(name)); len(runes) > mostLetters {
 		if len(extension) > 10 {

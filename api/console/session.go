@@ -59,8 +59,6 @@ func closeSession(v *visit) error {
 	return v.cfg.Sessions.Close(v.r.Context(), v.cookie(v.r, sessionCookie))
 }
 
-func (k *Console) hasProvider() bool { return k.cfg.Sessions != nil && k.cfg.Sessions.SignIn != nil }
-
 // signedIn reports whether the browser has the cookie of a session.
 func signedIn(v *visit) bool {
 	return v.cfg.Sessions != nil && v.cookie(v.r, sessionCookie) != ""
@@ -129,7 +127,7 @@ const notAcceptedText = "The provider has signed you in, but this server does no
 // providerProblem returns the page for signing in, with the reason for which that has failed and what to do.
 func providerProblem(v *visit, next string, err error) view {
 	v.cfg.Log.Warn("Signing in with the provider has failed", zap.String("requestId", v.call.RequestID), zap.Error(err))
-	refused, ok := errors.AsType[*access.ProviderError](err)
+	refused, ok := errors.AsType[*identity.ProviderError](err)
 	switch {
 	case errors.Is(err, opt.ErrUnavailable):
 		return signInPage(v, next, "The provider does not answer. Try again in a moment.", http.StatusServiceUnavailable)
@@ -185,7 +183,7 @@ func showSignIn(v *visit) (view, error) {
 }
 
 func signInPage(v *visit, next, problem string, status int) view {
-	form := signInForm{next, !v.cfg.NoKeys, when(v.hasProvider(), v.cfg.Provider)}
+	form := signInForm{next, !v.cfg.NoKeys, v.cfg.Provider}
 	return view{Status: status, Template: "signin", Title: "Sign in", Problem: problem, Data: form}
 }
 

@@ -96,13 +96,26 @@ func (s *SignIn) Begin(ctx context.Context, next string) (to, kept string, err e
 	return s.oauth(p).AuthCodeURL(in.State, options...), base64.RawURLEncoding.EncodeToString(sealed), nil
 }
 
+// A ProviderError is an error that an OpenID Connect provider answered with.
+type ProviderError struct {
+	Code        string // of OAuth 2.0 or OpenID Connect, such as access_denied
+	Description string // by the provider, for people; may be empty
+}
+
+func (e *ProviderError) Error() string {
+	if e.Description == "" {
+		return "the provider answered " + e.Code
+	}
+	return fmt.Sprintf("the provider answered %s: %s", e.Code, e.Description)
+}
+
 // ErrNotBegun says that an answer of the provider belongs to no attempt to sign in of the browser that has
 // brought it, or comes too late.
 var ErrNotBegun = errors.New("the sign-in was not begun here, or is over")
 
 // Finish returns the session of a browser that has come back from the provider with an answer, and the page
 // that follows. The session has no id yet, and no time of expiry. The error is ErrNotBegun,
-// or an [access.ProviderError], or wraps
+// or an [ProviderError], or wraps
 // opt.ErrUnavailable; any other one means that the answer cannot be used.
 func (s *SignIn) Finish(ctx context.Context, kept string, answer url.Values) (of access.Session, next string, err error) {
 	in, ok := s.attempt(kept)
@@ -110,7 +123,7 @@ func (s *SignIn) Finish(ctx context.Context, kept string, answer url.Values) (of
 	case !ok, subtle.ConstantTimeCompare([]byte(answer.Get("state")), []byte(in.State)) != 1:
 		return of, "", ErrNotBegun
 	case answer.Get("error") != "":
-		return of, in.Next, &access.ProviderError{Code: answer.Get("error"), Description: answer.Get("error_description")}
+		return of, in.Next, &ProviderError{Code: answer.Get("error"), Description: answer.Get("error_description")}
 	}
 	of, err = s.exchange(ctx, in, answer.Get("code"))
 	return of, in.Next, err
@@ -290,7 +303,7 @@ func exchangeError(doing string, err error) error {
 	case refused.Response.StatusCode >= http.StatusInternalServerError, refused.Response.StatusCode == http.StatusTooManyRequests:
 		return fmt.Errorf("%w: %s: the provider answered %s", opt.ErrUnavailable, doing, refused.Response.Status)
 	case refused.ErrorCode == "":
-		return &access.ProviderError{Code: fmt.Sprintf("status %d", refused.Response.StatusCode)}
+		return &ProviderError{Code: fmt.Sprintf("status %d", refused.Response.StatusCode)}
 	}
-	return &access.ProviderError{Code: refused.ErrorCode, Description: refused.ErrorDescription}
+	return &ProviderError{Code: refused.ErrorCode, Description: refused.ErrorDescription}
 }

@@ -1,8 +1,6 @@
 package access
 
 import (
-	"fmt"
-
 	"longhaul/a2a"
 )
 
@@ -44,17 +42,4 @@ type Session struct {
 	// The times when a credential that can be renewed is due, and when it is no longer
 	// accepted. Zero for other credentials.
 	RenewAt, ValidUntil a2a.Time
-}
-
-// A ProviderError is an error that an OpenID Connect provider answered with.
-type ProviderError struct {
-	Code        string // of OAuth 2.0 or OpenID Connect, such as access_denied
-	Description string // by the provider, for people; may be empty
-}
-
-func (e *ProviderError) Error() string {
-	if e.Description == "" {
-		return "the provider answered " + e.Code
-	}
-	return fmt.Sprintf("the provider answered %s: %s", e.Code, e.Description)
 }
