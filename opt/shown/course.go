@@ -227,18 +227,8 @@ func (s Span) Class() string {
 // What says what a span is.
 func (s Span) What() string {
 	what := map[string]string{"waiting": "Waited for people", "untaken": "Waited for a worker", "ready": "Waited for others"}[s.Class()]
-	switch {
-	case what != "":
-		return what
-	case s.Attempt > 0:
-		what = "Attempt " + strconv.Itoa(s.Attempt)
-	default:
-		what = "Work"
-	}
-	if s.End == LooksFailed || s.End == LooksCanceled {
-		what += ", " + string(s.End)
-	}
-	return what
+	work := cmp.Or(when(s.Attempt > 0, "Attempt "+strconv.Itoa(s.Attempt)), "Work")
+	return cmp.Or(what, work+when(s.End == LooksFailed || s.End == LooksCanceled, ", "+string(s.End)))
 }
 
 // SpentText says how long an objective has taken until now, and for how much of that people were waited for.

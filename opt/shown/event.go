@@ -58,22 +58,14 @@ func EventText(o *opt.Objective, e opt.Event) string {
 
 // wordsOf returns the words of an event for its text. Those that follow others are "" if there is nothing to say.
 func wordsOf(o *opt.Objective, e opt.Event) *strings.Replacer {
-	plan, were, again, replaces := "a plan", "were", "", ""
+	plan := "a plan"
 	if p := o.Plan(e.PlanID); p != nil {
 		plan = Quoted(p.Name)
 	}
-	if len(e.Tasks) == 1 {
-		were = "was"
-	}
-	if e.Try > 1 {
-		again = " again"
-	}
-	if len(e.Replaces) > 0 {
-		replaces = " and replaces " + opt.Count(len(e.Replaces), "plan")
-	}
 	return strings.NewReplacer(
 		"{asker}", a2a.Visible(o.Principal), "{attempt}", strconv.Itoa(e.Attempt), "{by}", behind(" by ", a2a.Visible(e.Principal)), "{end}", e.Reason,
-		"{plan}", plan, "{replaces}", replaces, "{tasks}", opt.Count(len(e.Tasks), "task"), "{were}", were, "{again}", again,
+		"{plan}", plan, "{replaces}", when(len(e.Replaces) > 0, " and replaces "+opt.Count(len(e.Replaces), "plan")),
+		"{tasks}", opt.Count(len(e.Tasks), "task"), "{were}", cmp.Or(when(len(e.Tasks) == 1, "was"), "were"), "{again}", when(e.Try > 1, " again"),
 		"{stage}", stageText(e), "{reason}", behind(": ", ReasonText(e.Reason)), "{said}", saidText(e), "{waited}", opt.InUnits(e.Waited, 10), "{link}", a2a.Visible(e.Link),
 	)
 }
@@ -114,7 +106,7 @@ func taskMoveText(e opt.Event) string {
 	case e.Step != "":
 		return "Its question waits too long: " + string(e.Step)
 	case e.Gate != nil:
-		return "Waits for an answer: " + inLine(Title(e.Gate), maxName)
+		return "Waits for an answer: " + nameText(Title(e.Gate))
 	case e.To == string(opt.TaskWorking) && e.Attempt > 1:
 		return fmt.Sprintf("Is working, attempt %d", e.Attempt)
 	}
@@ -167,12 +159,10 @@ const (
 )
 
 // Quoted returns a name in quotation marks, "" for none.
-func Quoted(name string) string {
-	if name == "" {
-		return ""
-	}
-	return "“" + inLine(a2a.Visible(name), maxName) + "”"
-}
+func Quoted(name string) string { return when(name != "", "“"+nameText(name)+"”") }
+
+// nameText returns a name as a sentence has it.
+func nameText(name string) string { return inLine(a2a.Visible(name), maxName) }
 
 // Listed returns names behind the words before them, "" for none.
 func Listed(before string, names []string) string {
@@ -187,10 +177,13 @@ func few(names []string) []string {
 	return names
 }
 
-// behind returns a text behind the words before it, "" for none.
-func behind(before, text string) string {
-	if text == "" {
-		return ""
+// when returns a text if something is so, else "".
+func when(is bool, text string) string {
+	if is {
+		return text
 	}
-	return before + text
+	return ""
 }
+
+// behind returns a text behind the words before it, "" for none.
+func behind(before, text string) string { return when(text != "", before+text) }

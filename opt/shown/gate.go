@@ -99,16 +99,11 @@ func FollowOf(g *opt.Gate, p *opt.Plan, t *opt.Task) (f Follow) {
 		return Follow{Accept: "this task continues with the answer" + behind(", then: ", next)}
 	}
 	f.Accept = cmp.Or(next, "no other task waits for it")
-	switch {
-	case !g.Allows(opt.Reject):
-	case t.Optional():
-		f.Reject = f.Accept
-	default:
+	if f.Reject = f.Accept; !t.Optional() {
 		f.Reject = "the plan " + Quoted(p.Name) + " fails" + behind(", without: ", next)
 	}
-	if g.Allows(opt.Refine) {
-		f.Refine = behind("made again: ", namesIn(p, func(t *opt.Task) bool { return slices.Contains(g.Sources, t.ID) }))
-	}
+	again := namesIn(p, func(t *opt.Task) bool { return slices.Contains(g.Sources, t.ID) })
+	f.Refine, f.Reject = when(g.Allows(opt.Refine), behind("made again: ", again)), when(g.Allows(opt.Reject), f.Reject)
 	return f
 }
 
@@ -117,7 +112,7 @@ func namesIn(p *opt.Plan, chosen func(*opt.Task) bool) string {
 	var names []string
 	for _, t := range p.Tasks {
 		if chosen(t) {
-			names = append(names, inLine(a2a.Visible(t.Name), maxName))
+			names = append(names, nameText(t.Name))
 		}
 	}
 	return Listed("", names)

@@ -81,7 +81,7 @@ func idleText(o *opt.Objective) string {
 func whyAsked(all []*opt.Task) Why {
 	first := slices.MinFunc(all, func(a, b *opt.Task) int { return a.Gate.RequestedAt.Time().Compare(b.Gate.RequestedAt.Time()) }).Gate
 	return Why{
-		Before: "Waits for " + People(first) + ":", Name: inLine(Title(first), maxName), Of: first.ID,
+		Before: "Waits for " + People(first) + ":", Name: nameText(Title(first)), Of: first.ID,
 		After: others(len(all), "more question"), Did: "asked", Since: first.RequestedAt,
 	}
 }
@@ -99,14 +99,9 @@ func whyFailed(o *opt.Objective) Why {
 }
 
 func (w Why) of(t *opt.Task) Why {
-	w.Name, w.Of = inLine(a2a.Visible(t.Name), maxName), t.ID
+	w.Name, w.Of = nameText(t.Name), t.ID
 	return w
 }
 
 // others says how many there are beside the one of several that a sentence is about.
-func others(n int, what string) string {
-	if n < 2 {
-		return ""
-	}
-	return "and " + opt.Count(n-1, what)
-}
+func others(n int, what string) string { return when(n > 1, "and "+opt.Count(n-1, what)) }
