@@ -444,7 +444,7 @@ func fileOf(p a2a.Part, name string) *file {
 	return f
 }
 
-// Characters that names of files do without, and those that something else stands for.
+// Characters that names of files do without, and those that an underscore replaces.
 var (
 	hiddenForm = regexp.MustCompile(`[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+`)
 	unsafeForm = regexp.MustCompile(`[^-_.() \p{L}\p{Nd}]`)
