@@ -35,18 +35,6 @@ func (o Opening) Batch() Batch {
 	return Batch{ObjectiveID: o.Objective.ID, Source: o.Objective.ID, Events: []Event{o.Event()}}
 }
 
-// As returns the opening with the objective of an earlier, equal one. Its message
-// gets the id from then: with its own key, a repeat may have another one.
-func (o Opening) As(head Objective) Opening {
-	if o.Message != nil && head.MessageID != "" {
-		m := *o.Message
-		m.MessageID = head.MessageID
-		o.Message = &m
-	}
-	o.Objective, o.Found = head, true
-	return o
-}
-
 // A Letter carries a message from a client to the workflow that decides about it:
 // the plan's for a plan task or a gate, otherwise the objective's.
 type Letter struct {

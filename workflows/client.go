@@ -1,7 +1,6 @@
 package workflows
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -13,7 +12,6 @@ import (
 
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
-	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
@@ -59,19 +57,10 @@ func NewClient(cfg ClientConfig) *Client {
 	return &Client{cfg, NewDataConverter(cfg.Cipher)}
 }
 
-// openingMemo is the memo with the opening of an objective, which a repeat of the
-// request returns.
-const openingMemo = "opening"
-
-// plansMemo is the memo with a digest of the plans that an objective begins with.
-const plansMemo = "plans"
-
-// Start begins an objective. If an objective with this id runs, Start returns its
-// opening, opt.ErrConflict if it was made from other content, or opt.ErrUnavailable
-// if it was made with other plans: the journal has it soon. If that
-// objective has ended, Start returns opt.ErrEnded, and the journal has the whole
-// objective. If it was stopped, its opening comes with that error, since it may not
-// have recorded it.
+// Start begins an objective. If an objective with this id is in its first run, Start returns
+// its opening, or opt.ErrConflict if it was made from other content. If it has ended, or its run
+// continues another one, Start returns opt.ErrEnded, and the journal has the whole objective.
+// If it was stopped, its opening comes with that error, since it may not have recorded it.
 func (c *Client) Start(ctx context.Context, o opt.Opening) (opt.Opening, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
@@ -132,7 +121,6 @@ func (c *Client) options(o opt.Opening) client.StartWorkflowOptions {
 	head := o.Objective
 	options := startOptions(head.ID, head.Name, head.Tenant)
 	options.StaticDetails = head.Description
-	options.Memo = map[string]any{openingMemo: head, plansMemo: digestOf(o.Plans)}
 	options.WorkflowIDReusePolicy = enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE
 	options.WorkflowExecutionErrorWhenAlreadyStarted, options.EnableEagerStart = true, true
 	if !c.cfg.Plain() {
@@ -145,88 +133,62 @@ func (c *Client) options(o opt.Opening) client.StartWorkflowOptions {
 
 // opened returns the opening of the objective that has o's id already.
 func (c *Client) opened(ctx context.Context, o opt.Opening) (opt.Opening, error) {
-	found, err := c.cfg.Temporal.DescribeWorkflowExecution(ctx, o.Objective.ID, "")
-	if err != nil {
-		return opt.Opening{}, refusal("describe objective", err)
+	fate, in, err := c.latest(ctx, o.Objective.ID)
+	digest := in.digest()
+	switch {
+	case err != nil && !errors.Is(err, opt.ErrUnknown): // if it is unknown, the journal has removed the objective with its large contents
+		return opt.Opening{}, err
+	case digest != "" && digest != o.Objective.Digest && (o.Message == nil || digest != o.Message.Digest()): // the latter in older runs
+		return opt.Opening{}, fmt.Errorf("objective %s: %w", o.Objective.ID, opt.ErrConflict)
+	case in.Opening == nil || fate != FateRunning && fate != FateStopped:
+		return opt.Opening{}, fmt.Errorf("objective %s: %w", o.Objective.ID, opt.ErrEnded)
+	case fate == FateStopped:
+		return *in.Opening, fmt.Errorf("objective %s: %w", o.Objective.ID, opt.ErrEnded)
 	}
-	var head opt.Objective
-	payload := found.GetWorkflowExecutionInfo().GetMemo().GetFields()[openingMemo]
-	if err := c.data.FromPayload(payload, &head); err != nil {
-		return opt.Opening{}, fmt.Errorf("read memo of %s: %w", o.Objective.ID, err)
-	}
-	if head.Digest != o.Objective.Digest && (o.Message == nil || head.Digest != o.Message.Digest()) { // the latter in older memos
-		return opt.Opening{}, fmt.Errorf("objective %s: %w", head.ID, opt.ErrConflict)
-	}
-	if found.GetWorkflowExecutionInfo().GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
-		stopped, err := c.openingOf(ctx, found.GetWorkflowExecutionInfo())
-		return stopped, cmp.Or(err, fmt.Errorf("objective %s: %w", head.ID, opt.ErrEnded))
-	}
-	var plans string
-	if err := c.data.FromPayload(found.GetWorkflowExecutionInfo().GetMemo().GetFields()[plansMemo], &plans); err != nil {
-		return opt.Opening{}, fmt.Errorf("read memo of %s: %w", o.Objective.ID, err)
-	}
-	if plans != digestOf(o.Plans) {
-		return opt.Opening{}, fmt.Errorf("objective %s began with other plans, which it records itself: %w", head.ID, opt.ErrUnavailable)
-	}
-	return o.As(head), nil
+	in.Opening.Found = true
+	return *in.Opening, nil
 }
 
 // Opening returns the opening of an objective that was stopped in its first run, which may not have recorded it;
-// the zero Opening for others.
+// the zero Opening for others. A run that continues another one has recorded it.
 func (c *Client) Opening(ctx context.Context, objectiveID string) (opt.Opening, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
-	found, err := c.cfg.Temporal.DescribeWorkflowExecution(ctx, objectiveID, "")
-	var none *serviceerror.NotFound
-	switch {
-	case errors.As(err, &none):
-		return opt.Opening{}, nil
-	case err != nil:
-		return opt.Opening{}, refusal("describe "+objectiveID, err)
-	}
-	return c.openingOf(ctx, found.GetWorkflowExecutionInfo())
-}
-
-// openingOf is Opening for the latest run of an objective. A run that continues another one has recorded it.
-func (c *Client) openingOf(ctx context.Context, run *workflowpb.WorkflowExecutionInfo) (opt.Opening, error) {
-	of := run.GetExecution()
-	if fateOf(run) != FateStopped {
-		return opt.Opening{}, nil
-	}
-	history := c.cfg.Temporal.GetWorkflowHistory(ctx, of.GetWorkflowId(), of.GetRunId(), false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
-	if !history.HasNext() {
-		return opt.Opening{}, nil
-	}
-	e, err := history.Next()
-	if err != nil {
-		return opt.Opening{}, refusal("read the opening of "+of.GetWorkflowId(), err)
-	}
-	var in ObjectiveInput
-	if input := e.GetWorkflowExecutionStartedEventAttributes().GetInput().GetPayloads(); len(input) > 0 {
-		err = c.reader().read(ctx, input[0], &in)
-	}
-	if err != nil || in.Opening == nil {
+	fate, in, err := c.latest(ctx, objectiveID)
+	if err != nil || fate != FateStopped || in.Opening == nil {
 		return opt.Opening{}, err
 	}
 	return *in.Opening, nil
 }
 
+// latest returns the fate and the input of the latest run of an objective.
+func (c *Client) latest(ctx context.Context, objectiveID string) (fate Fate, in ObjectiveInput, err error) {
+	found, err := c.cfg.Temporal.DescribeWorkflowExecution(ctx, objectiveID, "")
+	var none *serviceerror.NotFound
+	switch {
+	case errors.As(err, &none):
+		return FateGone, in, nil
+	case err != nil:
+		return "", in, refusal("describe "+objectiveID, err)
+	}
+	fate = fateOf(found.GetWorkflowExecutionInfo())
+	history := c.cfg.Temporal.GetWorkflowHistory(ctx, objectiveID, found.GetWorkflowExecutionInfo().GetExecution().GetRunId(), false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	if !history.HasNext() {
+		return fate, in, nil
+	}
+	e, err := history.Next()
+	if err != nil {
+		return fate, in, refusal("read the opening of "+objectiveID, err)
+	}
+	if input := e.GetWorkflowExecutionStartedEventAttributes().GetInput().GetPayloads(); len(input) > 0 {
+		err = c.reader().read(ctx, input[0], &in)
+	}
+	return fate, in, err
+}
+
 // reader returns a reader of payloads in histories.
 func (c *Client) reader() payloadReader {
 	return payloadReader{c.data, blobDriver{c.cfg.Blobs, codec{c.cfg.Cipher}}}
-}
-
-// digestOf returns a digest of plans, "" for none.
-func digestOf(plans []opt.PlanSpec) string {
-	if len(plans) == 0 {
-		return ""
-	}
-	content, err := json.Marshal(plans)
-	if err != nil {
-		panic(err) // they came as JSON
-	}
-	sum := sha256.Sum256(content)
-	return hex.EncodeToString(sum[:16])
 }
 
 // Letter delivers a letter. It is durable once Letter returns nil, whether or not a

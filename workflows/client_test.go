@@ -9,6 +9,7 @@ import (
 	commonpb "go.temporal.io/api/common/v1"
 	enumspb "go.temporal.io/api/enums/v1"
 	historypb "go.temporal.io/api/history/v1"
+	sdkpb "go.temporal.io/api/sdk/v1"
 	"go.temporal.io/api/serviceerror"
 	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
@@ -18,41 +19,29 @@ import (
 	"longhaul/a2a"
 	"longhaul/internal/test"
 	"longhaul/opt"
+	"longhaul/opt/machine"
 	"longhaul/workflows"
 )
 
 // onlyOnce is a Temporal in which one workflow can be started.
 type onlyOnce struct {
 	client.Client
-	memo   map[string]*commonpb.Payload
 	input  *commonpb.Payloads
 	status enumspb.WorkflowExecutionStatus
 }
 
-func (c *onlyOnce) ExecuteWorkflow(_ context.Context, options client.StartWorkflowOptions, _ any, args ...any) (client.WorkflowRun, error) {
-	if c.memo != nil {
+func (c *onlyOnce) ExecuteWorkflow(_ context.Context, _ client.StartWorkflowOptions, _ any, args ...any) (client.WorkflowRun, error) {
+	if c.input != nil {
 		return nil, &serviceerror.WorkflowExecutionAlreadyStarted{Message: "started"}
 	}
 	c.status = enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING
 	var err error
-	if c.input, err = converter.GetDefaultDataConverter().ToPayloads(args...); err != nil {
-		return nil, err
-	}
-	c.memo = map[string]*commonpb.Payload{}
-	for name, value := range options.Memo {
-		payload, err := converter.GetDefaultDataConverter().ToPayload(value)
-		if err != nil {
-			return nil, err
-		}
-		c.memo[name] = payload
-	}
-	return nil, nil
+	c.input, err = converter.GetDefaultDataConverter().ToPayloads(args...)
+	return nil, err
 }
 
 func (c *onlyOnce) DescribeWorkflowExecution(context.Context, string, string) (*workflowservice.DescribeWorkflowExecutionResponse, error) {
-	return &workflowservice.DescribeWorkflowExecutionResponse{WorkflowExecutionInfo: &workflowpb.WorkflowExecutionInfo{
-		Status: c.status, Memo: &commonpb.Memo{Fields: c.memo},
-	}}, nil
+	return &workflowservice.DescribeWorkflowExecutionResponse{WorkflowExecutionInfo: &workflowpb.WorkflowExecutionInfo{Status: c.status}}, nil
 }
 
 // GetWorkflowHistory returns the first event.
@@ -90,8 +79,8 @@ func TestClient_Start_stopped(t *testing.T) {
 }
 
 // A repeat returns the opening of the running objective. If the agent has made other
-// plans of the message meanwhile, the repeat must not be recorded: the objective
-// began with the first ones.
+// plans of the message meanwhile, they must not be recorded: the objective began with
+// the first ones.
 func TestClient_Start_again(t *testing.T) {
 	c := workflows.NewClient(workflows.ClientConfig{Temporal: &onlyOnce{}, Plain: func() bool { return true }})
 	o := opt.Opening{Objective: opt.Objective{ID: "obj-a", Name: "first", Digest: "d"}, Plans: []opt.PlanSpec{{Name: "p"}}}
@@ -108,13 +97,39 @@ func TestClient_Start_again(t *testing.T) {
 	if _, err := c.Start(t.Context(), other); !errors.Is(err, opt.ErrConflict) {
 		t.Errorf("other content: %v", err)
 	}
-	if _, err := c.Start(t.Context(), changed); !errors.Is(err, opt.ErrUnavailable) {
-		t.Errorf("other plans: %v", err)
+	got, err := c.Start(t.Context(), changed)
+	test.OK(t, err)
+	test.Equal(t, "plans", o.Plans, got.Plans)
+}
+
+// What a run that continues another one, or a retry, began with is in the journal. The state of the former
+// says whether a repeat has other content.
+func TestClient_Start_continued(t *testing.T) {
+	state := &machine.ObjectiveState{Objective: opt.Objective{ID: "obj-a", Digest: "d"}}
+	for name, tc := range map[string]struct {
+		input  any
+		digest string
+		want   error
+	}{
+		"removed":               {&sdkpb.ExternalStorageReference{}, "d", opt.ErrEnded},
+		"continued":             {workflows.ObjectiveInput{State: state}, "d", opt.ErrEnded},
+		"continued, another":    {workflows.ObjectiveInput{State: state}, "e", opt.ErrConflict},
+		"a retry":               {workflows.ObjectiveInput{Retry: &workflows.RetryInput{}}, "d", opt.ErrEnded},
+		"in its first run, too": {workflows.ObjectiveInput{Opening: &opt.Opening{Objective: state.Objective}}, "d", nil},
+	} {
+		input, err := converter.GetDefaultDataConverter().ToPayloads(tc.input)
+		test.OK(t, err)
+		temporal := &onlyOnce{input: input, status: enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING}
+		c := workflows.NewClient(workflows.ClientConfig{Temporal: temporal, Plain: func() bool { return true }})
+		got, err := c.Start(t.Context(), opt.Opening{Objective: opt.Objective{ID: "obj-a", Digest: tc.digest}})
+		if !errors.Is(err, tc.want) || got.Found != (tc.want == nil) {
+			t.Errorf("%s: found %t, %v, want %v", name, got.Found, err, tc.want)
+		}
 	}
 }
 
 // With its own key a repeat may have another message id. It is recorded with the
-// id from the first attempt. Older memos have the digest of the whole message.
+// id from the first attempt. Older inputs have the digest of the whole message.
 func TestClient_Start_againWithAnotherMessageID(t *testing.T) {
 	said := func(id string) *a2a.Message {
 		return &a2a.Message{MessageID: id, Role: a2a.RoleUser, Parts: []a2a.Part{a2a.TextPart("go")}}
@@ -123,9 +138,9 @@ func TestClient_Start_againWithAnotherMessageID(t *testing.T) {
 		stored, id string
 		err        error
 	}{
-		"same content":        {said("m-1").ContentDigest(), "m-2", nil},
-		"older memo":          {said("m-1").Digest(), "m-1", nil},
-		"older memo, another": {said("m-1").Digest(), "m-2", opt.ErrConflict},
+		"same content":         {said("m-1").ContentDigest(), "m-2", nil},
+		"older input":          {said("m-1").Digest(), "m-1", nil},
+		"older input, another": {said("m-1").Digest(), "m-2", opt.ErrConflict},
 	} {
 		c := workflows.NewClient(workflows.ClientConfig{Temporal: &onlyOnce{}, Plain: func() bool { return true }})
 		first := opt.Opening{Objective: opt.Objective{ID: "obj-a", MessageID: "m-1", Digest: tc.stored}, Message: said("m-1")}

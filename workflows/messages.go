@@ -32,6 +32,18 @@ type RetryInput struct {
 	ObjectiveID string `json:"objectiveId"`
 }
 
+// digest returns the digest of the content that the objective was made from, "" for that of a retry, which the
+// journal does not return.
+func (in ObjectiveInput) digest() string {
+	switch {
+	case in.Opening != nil:
+		return in.Opening.Objective.Digest
+	case in.State != nil:
+		return in.State.Objective.Digest
+	}
+	return ""
+}
+
 // PlanInput starts a plan or continues one.
 type PlanInput struct {
 	State     machine.PlanState `json:"state"`

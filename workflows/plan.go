@@ -72,7 +72,7 @@ func (p *planPart) activity(ctx workflow.Context, a machine.Activity, ride []opt
 		options.StartToCloseTimeout, options.RetryPolicy.MaximumAttempts = cancelFor, cancelAttempts
 	}
 	if len(ride) > 0 {
-		options.ScheduleToStartTimeout, options.RetryPolicy.MaximumAttempts = time.Second, 1
+		options.ScheduleToStartTimeout, options.RetryPolicy = time.Second, &temporal.RetryPolicy{MaximumAttempts: 1}
 	}
 	f := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, options), acts.Run, input)
 	return f, func(ctx workflow.Context, f workflow.Future) machine.Input { return ended(ctx, a.Key, f) }

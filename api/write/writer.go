@@ -171,8 +171,8 @@ type Engine interface {
 	// Start starts the objective, which waits for its turn if its QueuedAt is set, and
 	// returns its opening. If an objective with this id and the same
 	// Objective.Digest exists, it returns the opening of that one. If its digest
-	// differs, the error wraps opt.ErrConflict; if it has ended, opt.ErrEnded. The latter comes
-	// with the opening if that may not be recorded.
+	// differs, the error wraps opt.ErrConflict; if it has ended, opt.ErrEnded, and so it may if it
+	// has begun long ago: the journal has it. The latter comes with the opening if that may not be recorded.
 	Start(ctx context.Context, o opt.Opening) (opt.Opening, error)
 	// Enter puts an objective into the queue of its context.
 	Enter(ctx context.Context, o opt.Objective, p shown.Placed) error

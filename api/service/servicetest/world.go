@@ -261,7 +261,9 @@ func (w *World) Start(ctx context.Context, o opt.Opening) (opt.Opening, error) {
 		case w.driver.runs[id] == nil:
 			return opt.Opening{}, fmt.Errorf("start %s: %w", id, opt.ErrEnded)
 		}
-		return o.As(found.Objective), nil
+		found = deepCopy(found)
+		found.Found = true
+		return found, nil
 	}
 	w.openings[id] = deepCopy(o)
 	w.calls = append(w.calls, Call{Opening: new(deepCopy(o))})
