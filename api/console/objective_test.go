@@ -82,10 +82,10 @@ func TestObjective(t *testing.T) {
 	s.world.Complete(task(id, 1, 0), a2a.Artifact{ArtifactID: "a", Name: "Answers", Parts: []a2a.Part{a2a.TextPart("All is well.")}})
 	s.world.Fail(task(id, 1, 1), "broken", "Nobody looked.")
 	p := b.get("/console/objectives/" + id)
-	p.wants(t, "failed Look", "Is failed: broken. Nobody looked.", "Made “Answers”", "!All is well.")
+	p.wants(t, "failed Look", ": failed: broken. Nobody looked.", "made “Answers”", "!All is well.")
 	s.world.Gate(task(id, 1, 2), opt.Gate{Kind: opt.Approval, Title: "Publish this?", Actions: []opt.Action{opt.Accept}})
 	p = b.get("/console/objectives/" + id)
-	p.wants(t, "waiting Waits for anyone who may answer: Publish this?", "Waits for an answer: Publish this?")
+	p.wants(t, "waiting Waits for anyone who may answer: Publish this?", "waits for an answer: Publish this?")
 	p.holds(t, `href="/console/inbox/task-`, `data-events="/console/events/`+id+`"`)
 	for path, workflow := range map[string]string{"": id, "?task=1-0": opt.PlanID(id, 1)} {
 		b.get("/console/objectives/"+id+path).holds(t, `href="https://temporal.example.com/namespaces/default/workflows/`+workflow+`"`)
@@ -261,7 +261,7 @@ func TestTimeline_decisions(t *testing.T) {
 		s.world.Complete(taskID)
 	}
 	b := s.signedIn(t, "acme/ann")
-	b.get("/console/objectives/"+id+"/timeline").wants(t, "A : bob decided: accept", "B : bob decided: reject", "Waits for an answer: Go on?", "Decisions, in their order", "accept, accepted 1-0 sha256:")
+	b.get("/console/objectives/"+id+"/timeline").wants(t, "A : bob decided: accept", "B : bob decided: reject", "waits for an answer: Go on?", "Decisions, in their order", "accept, accepted 1-0 sha256:")
 	b.get("/console/objectives/"+id+"?task=1-0").wants(t, "bob decided: accept", "!bob decided: reject")
 	b.get("/console/objectives/"+id+"?task=1-1").wants(t, "bob decided: reject", "!bob decided: accept")
 }

@@ -114,9 +114,8 @@ func (e *ProviderError) Error() string {
 var ErrNotBegun = errors.New("the sign-in was not begun here, or is over")
 
 // Finish returns the session of a browser that has come back from the provider with an answer, and the page
-// that follows. The session has no id yet, and no time of expiry. The error is ErrNotBegun,
-// or an [ProviderError], or wraps
-// opt.ErrUnavailable; any other one means that the answer cannot be used.
+// that follows. The session has no id yet, and no time of expiry. The error is ErrNotBegun or a
+// [ProviderError], or wraps opt.ErrUnavailable; any other one means that the answer cannot be used.
 func (s *SignIn) Finish(ctx context.Context, kept string, answer url.Values) (of access.Session, next string, err error) {
 	in, ok := s.attempt(kept)
 	switch {

@@ -241,7 +241,11 @@ func (c *Course) SpentText(now a2a.Time) string {
 	}
 	text := opt.InUnits(now.Millis()-c.Begun.Millis(), 10)
 	if waited := c.Total(LooksWaiting, now); waited >= 1000 {
-		text += ", " + opt.InUnits(waited, 10) + " of it for people"
+		part := opt.InUnits(waited, 10)
+		if part == text {
+			part = "all"
+		}
+		text += ", " + part + " of it for people"
 	}
 	return text
 }

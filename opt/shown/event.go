@@ -47,7 +47,7 @@ func EventText(o *opt.Objective, e opt.Event) string {
 	case opt.TaskMoved:
 		return taskMoveText(e)
 	case opt.ArtifactAdded:
-		return "Made " + cmp.Or(Quoted(e.Chunk.Artifact.Name), "an artifact")
+		return "made " + cmp.Or(Quoted(e.Chunk.Artifact.Name), "an artifact")
 	case opt.MessageAdded:
 		return messageText(e)
 	case opt.CommandAnswered:
@@ -106,11 +106,11 @@ func taskMoveText(e opt.Event) string {
 	case e.Step != "":
 		return "Its question waits too long: " + string(e.Step)
 	case e.Gate != nil:
-		return "Waits for an answer: " + nameText(Title(e.Gate))
+		return "waits for an answer: " + nameText(Title(e.Gate))
 	case e.To == string(opt.TaskWorking) && e.Attempt > 1:
-		return fmt.Sprintf("Is working, attempt %d", e.Attempt)
+		return fmt.Sprintf("working, attempt %d", e.Attempt)
 	}
-	return "Is " + LookOfTask(e.To).Word + behind(": ", ReasonText(e.Reason)) + saidText(e)
+	return LookOfTask(e.To).Word + behind(": ", ReasonText(e.Reason)) + saidText(e)
 }
 
 func messageText(e opt.Event) string {

@@ -31,10 +31,10 @@ func TestEventText(t *testing.T) {
 		"1 task was added to plan “Book”":                    {Kind: opt.TasksAdded, PlanID: "p1", Tasks: []*opt.Task{{}}},
 		"2 tasks were added to plan a plan":                  {Kind: opt.TasksAdded, PlanID: "p9", Tasks: []*opt.Task{{}, {}}},
 		"The order was changed: “Write” waits for “Approve”": {Kind: opt.TasksOrdered, PlanID: "p1", Order: []opt.TaskOrder{{ID: "t0", Dependencies: []string{"t1"}}}},
-		"Is failed. It is ‹U+202E›gone":                      {Kind: opt.TaskMoved, To: string(opt.TaskFailed), Status: status},
-		"Waits for an answer: a question":                    {Kind: opt.TaskMoved, Gate: &opt.Gate{Kind: opt.Clarification}},
+		"failed. It is ‹U+202E›gone":                         {Kind: opt.TaskMoved, To: string(opt.TaskFailed), Status: status},
+		"waits for an answer: a question":                    {Kind: opt.TaskMoved, Gate: &opt.Gate{Kind: opt.Clarification}},
 		"A message of ann was refused: others decide there":  {Kind: opt.MessageAdded, Principal: "ann", Verdict: opt.NotAllowed},
-		"Made “out”":                                         {Kind: opt.ArtifactAdded, Chunk: &opt.Chunk{Artifact: a2a.Artifact{Name: "out"}}},
+		"made “out”":                                         {Kind: opt.ArtifactAdded, Chunk: &opt.Chunk{Artifact: a2a.Artifact{Name: "out"}}},
 	} {
 		test.Is(t, string(e.Kind), want, shown.EventText(worked(), e))
 	}
