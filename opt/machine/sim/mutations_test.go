@@ -35,6 +35,7 @@ var mutations = []mutation{
 	{"a fork takes over a task that was changed", "../fork/digest.go", "t.Name, t.Description,", "t.Description,"},
 	{"a fork takes over what was not completed", "../fork/fork.go", "t.State == opt.TaskCompleted && t.Ask", "t.State.Ended() && t.Ask"},
 	{"a fork repeats what has begun", "../fork/fork.go", "len(begun) > 0 && !c.Repeat", "false"},
+	{"notes of a fork do not name their author", "../task.go", "With(KeyAuthor, e.Principal)", "With(KeyPlanner, e.Principal)"},
 	{"a gate of a fork names a decision about another object", "../task.go", "if o.ObjectDigest == digest {", "if true {"},
 	{"a gate of a fork names who has only voted", "../decision_head.go", "!d.Closed || d.ByHand", "d.ByHand"},
 	{"a fork keeps a decision against its playbook", "../gate.go", "return g.Keep && g.Kind", "return g.Kind"},
