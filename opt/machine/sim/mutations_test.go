@@ -63,6 +63,7 @@ var mutations = []mutation{
 	{"an objective that works denies it in the roll", "objective_turn.go", "n, runs := t.N, works(s)", "n, runs := t.N, false"},
 	{"a context that was reset gives the turn without a roll", "context.go", "\tcase Rewound:\n\t\tm.callRoll()\n", "\tcase Rewound:\n"},
 	{"an objective that waits for an ended context never asks again", "objective_turn.go", "if awaitsTurn(s) {\n\t\tt.N++", "if awaitsTurn(s) && false {\n\t\tt.N++"},
+	{"a context that continues as new sends the rest of its roll", "context.go", "< mostSignals && !m.leaves", "< mostSignals"},
 	{"a context gives up an objective that is about to begin", "context.go", "joinTries = 5", "joinTries = 1"},
 	{"a context forgets who began before others came", "context.go", "if id == entering || known != nil && known.Attempt >= attempt {", "if id != \"\" || known != nil {"},
 	{"a retry that begins alone is taken for the attempt before", "context.go", "known.Attempt >= attempt", "known.Attempt < 100"},
