@@ -1,6 +1,7 @@
 package opt
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -359,7 +360,7 @@ func (p *Plan) retry(e Event) error {
 }
 
 func (p *Plan) applyTask(e Event) error {
-	t := p.Task(e.TaskID)
+	t := p.Task(cmp.Or(e.ForTask, e.TaskID))
 	if t == nil {
 		return fmt.Errorf("task %s: %w", e.TaskID, ErrUnknown)
 	}

@@ -1,6 +1,7 @@
 package opt_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -169,12 +170,12 @@ func TestPlan_Apply_messages(t *testing.T) {
 	p := planOf(t, "input-required")
 	reply := opt.Reply{GateID: "g", Action: opt.Accept}
 	for _, v := range []opt.Verdict{opt.Accepted, opt.Noted, opt.NotWaiting, opt.NotOffered} {
-		e := opt.Event{Kind: opt.MessageAdded, TaskID: task(1, 0), Message: &a2a.Message{MessageID: string(v)}, Reply: &reply, Verdict: v}
+		e := opt.Event{Kind: opt.MessageAdded, TaskID: task(1, 0), Message: &a2a.Message{MessageID: string(v)}, Principal: "ann", Reply: &reply, Verdict: v}
 		test.OK(t, p.Apply(e))
 		test.Is(t, fmt.Sprintf("%s kept", v), v == opt.Accepted || v == opt.Noted, v.Kept())
 	}
 	test.Equal(t, "replies", []opt.Reply{reply}, p.Tasks[0].Replies)
-	test.Equal(t, "notes", []a2a.Message{{MessageID: "noted"}}, p.Tasks[0].Notes)
+	test.Equal(t, "notes", []a2a.Message{{MessageID: "noted", Metadata: a2a.Metadata{opt.KeyAuthor: json.RawMessage(`"ann"`)}}}, p.Tasks[0].Notes)
 }
 
 // An event is recorded after later changes, so the tasks in it must not change

@@ -128,8 +128,10 @@ func (t *Task) onEvent(e Event) {
 		}
 		t.Replies = append(t.Replies, *e.Reply)
 	case Noted:
-		if !HasNote(t.Notes, *e.Message) { // else it came again after a retry, which keeps notes
-			t.Notes = append(t.Notes, *e.Message)
+		note := *e.Message
+		note.Metadata = note.Metadata.With(KeyAuthor, e.Principal) // for executors
+		if !HasNote(t.Notes, note) {                               // else it came again after a retry, which keeps notes
+			t.Notes = append(t.Notes, note)
 		}
 	}
 }

@@ -108,3 +108,37 @@ func TestContext_continuesAsNew(t *testing.T) {
 		}
 	}
 }
+
+// A context that has to call a long roll continues as new between the messages: none is lost, and none comes twice.
+func TestContext_rollContinuesAsNew(t *testing.T) {
+	const members = 350 // more than the first run may send: 100 at once, and as many as have arrived when it finds out that it is long
+	in := workflows.ContextInput{Tenant: "t", ContextID: "c", Rules: machine.Rules}
+	enter := machine.Enter{ObjectiveID: "obj-last", Attempt: 1, Waiting: 1}
+	for i := range members - 1 {
+		enter.Behind = append(enter.Behind, fmt.Sprintf("obj-%04d", i))
+	}
+	asked := map[string]int{}
+	for runs := range 2 {
+		f, sent := newFloor(t), 0
+		for _, id := range append(enter.Behind, enter.ObjectiveID) {
+			f.members[id] = func(turn machine.Turn) error {
+				f.SetContinueAsNewSuggested(runs == 0)
+				asked[id], sent = asked[id]+1, sent+1
+				f.SignalWorkflow(workflows.RequestSignal, machine.TurnRequest{ObjectiveID: id, Attempt: 1, N: 1, Want: machine.WantLeave, Answering: true, Answers: turn.N})
+				return nil
+			}
+		}
+		if runs == 0 {
+			at(f.TestWorkflowEnvironment, 0, func() { f.SignalWorkflow(workflows.EnterSignal, enter) })
+		}
+		if f.ExecuteWorkflow(workflows.Context, in); runs == 1 {
+			finished(t, f.TestWorkflowEnvironment)
+		} else if in = continued[workflows.ContextInput](t, f.TestWorkflowEnvironment); sent > 200 {
+			t.Errorf("run %d has sent %d messages", runs, sent)
+		}
+	}
+	for id, n := range asked {
+		test.Is(t, "rolls to "+id, 1, n)
+	}
+	test.Is(t, "members", members, len(asked))
+}

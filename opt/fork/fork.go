@@ -69,7 +69,7 @@ func (s *Point) Fork(o opt.Objective, c Change) (opt.Opening, error) {
 	s.remember(out.Plans, plans)
 	for n, l := range s.Notes {
 		l.ObjectiveID, l.TaskID, l.Message.TaskID, l.Message.ContextID = o.ID, o.ID, "", ""
-		l.Message.MessageID = fmt.Sprint(name, "-", n+1)
+		l.Message.MessageID, l.Key = fmt.Sprint(name, "-", n+1), ""
 		out.Notes = append(out.Notes, l)
 	}
 	out.Objective, out.Idle = o, out.Message == nil && len(out.Plans) == 0

@@ -180,3 +180,39 @@ func TestPoint_Fork_opening(t *testing.T) {
 		}
 	}
 }
+
+// notes lists the notes of an opening to its root task, and those to the first task of its plan, as author:id.
+func notes(o opt.Opening) (root, own []string) {
+	for _, l := range o.Notes {
+		root = append(root, l.Principal+":"+l.Message.Text())
+	}
+	for _, m := range o.Plans[0].Tasks[0].Notes {
+		author, _ := m.Metadata.String(opt.KeyAuthor)
+		own = append(own, author+":"+m.Text())
+	}
+	return root, own
+}
+
+// A fork has each note once, with its author: those to the root task, to a task and at its gate, also after a
+// reset of the original, which records them again.
+func TestPoint_Fork_notes(t *testing.T) {
+	said := func(to, forTask, text string) opt.Event {
+		e := opt.Event{Kind: opt.MessageAdded, TaskID: to, ForTask: forTask, Verdict: opt.Noted, Principal: "carol", Message: &a2a.Message{MessageID: text, Parts: []a2a.Part{a2a.TextPart(text)}}}
+		if to != id || forTask != "" {
+			e.PlanID = planID
+		}
+		return e
+	}
+	root, own, comment := said(id, "", "to all"), said(task(0), "", "to one"), said(id, task(0), "at its gate")
+	s := append(begun(list("a")), root, own, comment)
+	p := *fork.At(s, len(s)).Objective.Plans[0]
+	s = append(s, opt.Event{Kind: opt.SourceRewound, PlanID: planID, Plan: &p}, own, comment, opt.Event{Kind: opt.SourceRewound, Objective: &opt.Objective{ID: id, Plans: []*opt.Plan{{ID: planID}}}}, root)
+	for n := len(s) - 6; n <= len(s); n++ {
+		o := test.Value(fork.At(s, n).Fork(other, fork.Change{}))(t)
+		toAll, toOne := notes(o)
+		test.Equal(t, "notes to the root task", []string{"carol:", "carol:to all"}, toAll)
+		if n > len(s)-5 {
+			test.Equal(t, "notes to the task", []string{"carol:to one", "carol:at its gate"}, toOne)
+		}
+	}
+}

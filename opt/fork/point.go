@@ -74,7 +74,10 @@ func (s *Point) add(e opt.Event) {
 	case e.Kind == opt.MessageAdded && e.Verdict == opt.Noted && e.Reason == opt.Begins:
 		s.Request = e.Message
 	case e.Kind == opt.MessageAdded && e.Verdict == opt.Noted:
-		s.Notes = append(s.Notes, opt.Letter{Message: *e.Message, Principal: e.Principal})
+		note := opt.Letter{Message: *e.Message, Principal: e.Principal, Key: e.Key}
+		if !slices.ContainsFunc(s.Notes, func(had opt.Letter) bool { return had.ID() == note.ID() }) { // else it came again after a reset
+			s.Notes = append(s.Notes, note)
+		}
 	}
 }
 

@@ -16,7 +16,8 @@ import (
 type Context struct {
 	State ContextState
 
-	now a2a.Time
+	now    a2a.Time
+	leaves bool // this run is about to continue as new, and leaves the rest of the roll to the next
 }
 
 // ContextState is all that a context knows. Each member is in one of its lists.
@@ -83,6 +84,8 @@ func (m *Context) Handle(now a2a.Time, in Input) []opt.Event {
 		m.callRoll()
 	}
 	switch in := in.(type) {
+	case Leaving:
+		m.leaves = m.State.Rules >= rulesLeave
 	case Rewound:
 		m.callRoll()
 	case Listed:
@@ -397,15 +400,14 @@ func (m *Context) Wants() Wants {
 		w.add(h)
 	}
 	for _, r := range s.Resting {
-		if len(w.Signals) < mostSignals || s.Rules < rulesRoll || !r.RetryAt.IsZero() {
+		if len(w.Signals) < mostSignals && !m.leaves || s.Rules < rulesRoll || !r.RetryAt.IsZero() {
 			w.add(r)
 		}
 	}
-	if s.Lists {
+	switch {
+	case s.Lists && !m.leaves:
 		w.Activities = append(w.Activities, Activity{Key: s.rollKey(), Kind: CallRoll, Of: s.ContextID})
-		return w
-	}
-	if s.Holder == nil && len(s.Front)+len(s.Waiting)+len(s.Resting) == 0 {
+	case !s.Lists && s.Holder == nil && len(s.Front)+len(s.Waiting)+len(s.Resting) == 0:
 		w.Done = &Done{}
 	}
 	return w

@@ -224,6 +224,23 @@ func TestContext_Wants_limit(t *testing.T) {
 		m.Handle(now, machine.Delivered{To: s.To, N: s.N})
 	}
 	test.Is(t, "messages after those", 50, len(m.Wants().Signals))
+	m.Handle(now, machine.Leaving{})
+	test.Is(t, "messages of a run that leaves", 0, len(m.Wants().Signals))
+}
+
+// A run that continues as new leaves the list of its members to the next.
+func TestContext_Wants_leaving(t *testing.T) {
+	m, now := machine.NewContext("t", "c", machine.Rules), a2a.AtMillis(1000)
+	m.Handle(now, machine.TurnRequest{ObjectiveID: objectiveID, Attempt: 1, N: 1, Want: machine.WantRest, Answering: true})
+	key := m.Wants().Activities[0].Key
+	m.Handle(now, machine.Leaving{})
+	if w := m.Wants(); len(w.Activities) > 0 || w.Done != nil {
+		t.Errorf("it wants %+v", w)
+	}
+	m.Handle(now, machine.Listed{Key: key, Failed: true})
+	if next := (&machine.Context{State: m.State}).Wants().Activities; len(next) != 1 || next[0].Key == key {
+		t.Errorf("the next run lists by %+v", next)
+	}
 }
 
 // An objective whose context is not there has an activity ask it, again if that has failed. Turns of before do not count.

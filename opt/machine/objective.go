@@ -70,7 +70,7 @@ func RestoreObjective(kept opt.Kept, idleFor int64, rules int) *Objective {
 // State.Rules. A run has the version that its input names, so that each replay has the
 // same, and the next run of the same work, too: a list in order under an earlier version may
 // be none under a later one.
-const Rules = 44
+const Rules = 45
 
 // The versions of the rules from which on something holds, as each says.
 const (
@@ -111,6 +111,7 @@ const (
 	rulesOver           = 42 // a plan that was reset after its end does not wait for its objective, and what an attempt at a task took before the leg in which it ends is counted at once
 	rulesPermits        = 43 // a plan that was reset needs a new permission
 	rulesRoll           = 44 // a context that an operator has ended or reset asks all its members whether they work before it gives the turn to any.
+	rulesLeave          = 45 // a context that is about to continue as new sends no more of its roll: the next run does
 )
 
 // Loose reports whether work under a version of the rules is [opt.Objective.Loose].

@@ -276,11 +276,7 @@ func (m *Plan) note(l opt.Letter, e opt.Event) {
 	case t.State.Ended() || m.State.Plan.Status.Ended():
 		e.Verdict = opt.TooLate
 	default:
-		kept := e
-		kept.TaskID = t.A2AID()
-		message := authored(l.Message, l.Principal)
-		kept.Message = &message
-		m.applyUnrecorded(kept)
+		m.applyUnrecorded(e)
 	}
 	m.record(e)
 	if e.Verdict == opt.Noted {

@@ -175,12 +175,18 @@ func (m *mix) meddle() string {
 	return what
 }
 
-// operate does a random act to a random run of an objective or of a plan, which may have ended. Most are those that
+// contextActs are those on contexts.
+var contextActs = []string{"reset to anywhere", "reset to first", "terminate"}
+
+// operate does a random act to a random run of an objective, a plan or a context, which may have ended. Most are those that
 // run. An operator who deletes many looks like a Temporal that has lost its data.
 func (m *mix) operate() (string, error) {
 	ctx, cancel := context.WithTimeout(m.Context(), 5*time.Second)
 	defer cancel()
-	query := "WorkflowType IN ('Objective', 'Plan')"
+	query, acts := "WorkflowType IN ('Objective', 'Plan')", acts
+	if m.rand.IntN(3) == 0 {
+		query, acts = "WorkflowType = 'Context'", contextActs
+	}
 	if m.rand.IntN(3) > 0 {
 		query += " AND ExecutionStatus = 'Running'"
 	}

@@ -259,7 +259,7 @@ func (b beginning) followsAttempt() {
 	}
 }
 
-// knowsEverything: a task gets the messages of clients to the root task, each once, and the
+// knowsEverything: a task gets the messages of clients to the root task, each once and with its author, and the
 // results of the plan before its own when its plan was started.
 func (b beginning) knowsEverything() {
 	w, s, o := b.w, &b.h.p.State, b.objective()
@@ -274,6 +274,9 @@ func (b beginning) knowsEverything() {
 	for _, m := range b.a.work.Messages {
 		if said[m.MessageID] {
 			w.fail("notes", "%s gets %s twice", w.name(b.a.Key), m.MessageID)
+		}
+		if author, _ := m.Metadata.String(opt.KeyAuthor); author == "" {
+			w.fail("notes", "%s gets %s without its author", w.name(b.a.Key), m.MessageID)
 		}
 		said[m.MessageID] = true
 	}
