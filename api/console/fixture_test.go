@@ -71,7 +71,8 @@ func beginService(t *testing.T, world servicetest.Config, serve func(*service.Co
 		Engine: s.world, Journal: s.world.Journal(), Pushes: s.world.Journal().Pushes, Watch: s.world.Watch, Agent: agent{}, Card: card.Info{Name: "Longhaul"},
 		Standing: s.world.Journal().Standing, Absences: s.world.Journal().Absences,
 		BlockingWait: 20 * time.Millisecond, ReplyWait: 20 * time.Millisecond, CancelWait: 20 * time.Millisecond, Now: s.world.Now,
-		Links: read.Links{UI: "https://temporal.example.com", Namespace: "default"},
+		CallTimeout: time.Minute, // a large object takes long on a busy machine
+		Links:       read.Links{UI: "https://temporal.example.com", Namespace: "default"},
 	}
 	serve(&served)
 	operations := service.New(served)
