@@ -45,6 +45,7 @@ func show(t *testing.T, top *topology.Topology) {
 }
 
 func TestTopology(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
 	top := start(ctx, t)

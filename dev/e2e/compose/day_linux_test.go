@@ -28,6 +28,7 @@ const within = time.Minute
 // A day of an operator: install, first keys, playbooks, a lost worker, an upgrade, a question that waits too
 // long, the costs of tenants, a full disk. All commands are those of the documents.
 func TestDay(t *testing.T) {
+	t.Parallel()
 	d := install(t)
 	for _, step := range []struct {
 		name string

@@ -21,6 +21,7 @@ const (
 
 // Four workers run four times as many tasks at a time as one.
 func TestScale(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
 	tally := filepath.Join(t.TempDir(), "tally")

@@ -95,6 +95,7 @@ func (o *office) newTab(t *testing.T) *tab {
 	b.allow("status of 400 (Bad Request) " + o.site.URL() + "/console/events/") // a stream of work that ended before it began
 	call(b, log.Enable, cdp.Empty{})
 	call(b, network.Enable, network.EnableParams{})
+	b.paint("light") // without motion, for which the browser would draw all the time
 	for _, script := range []string{watchPolicy, holdFetch} {
 		call(b, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: script})
 	}

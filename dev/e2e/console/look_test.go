@@ -25,8 +25,12 @@ var sizes = []struct {
 	width, height int64
 }{{"narrow", 360, 780}, {"wide", 1280, 900}, {"desk", 1920, 1080}}
 
-// schemes are the settings of people for colours.
-var schemes = []string{"light", "dark"}
+// schemes are the settings of people for colours, each with the rules of axe-core that pages are held to in
+// it. Pages differ in nothing but their colours, so that one scheme is held to all rules.
+var schemes = []struct{ name, rules string }{
+	{"light", `["wcag2a", "wcag2aa"]`},
+	{"dark", `{type: "rule", values: ["color-contrast", "link-in-text-block"]}`},
+}
 
 // A violation is a rule of axe-core that a page breaks.
 type violation struct {
@@ -56,8 +60,8 @@ func (o *office) axe(t *testing.T) string {
 }
 
 // look checks the page that the tab shows, at each size and with each scheme of colours:
-// nothing is wider than the window, and axe-core finds no violation of WCAG 2 A and AA. It
-// takes pictures of what it sees.
+// nothing is wider than the window, and axe-core finds no violation of WCAG 2 A and AA. With
+// -v it takes pictures of what it sees.
 func (b *tab) look(name string) {
 	b.t.Helper()
 	defer b.holdRefresh()() // so that all of it is about one state
@@ -65,11 +69,13 @@ func (b *tab) look(name string) {
 	for _, size := range sizes {
 		b.resize(size.width, size.height)
 		for _, scheme := range schemes {
-			b.paint(scheme)
-			at := fmt.Sprintf("%s %s %s", name, size.name, scheme)
-			b.shot(strings.ReplaceAll(at, " ", "-"))
+			b.paint(scheme.name)
+			at := fmt.Sprintf("%s %s %s", name, size.name, scheme.name)
+			if testing.Verbose() {
+				b.shot(strings.ReplaceAll(at, " ", "-"))
+			}
 			b.fits(at)
-			b.obeys(at)
+			b.obeys(at, scheme.rules)
 		}
 	}
 }
@@ -102,14 +108,14 @@ func (b *tab) fits(at string) {
 	}
 }
 
-func (b *tab) obeys(at string) {
+func (b *tab) obeys(at, rules string) {
 	b.t.Helper()
 	if known, _ := eval[bool](b, `typeof axe === "object"`); !known {
 		if _, err := eval[any](b, b.office.axe(b.t)+"; null"); err != nil {
 			b.t.Fatalf("%s: load axe-core: %v", at, err)
 		}
 	}
-	out, err := eval[string](b, `axe.run(document, {runOnly: ["wcag2a", "wcag2aa"], resultTypes: ["violations"]}).then((r) => JSON.stringify(r.violations))`)
+	out, err := eval[string](b, `axe.run(document, {runOnly: `+rules+`, resultTypes: ["violations"]}).then((r) => JSON.stringify(r.violations))`)
 	var list []violation
 	if err == nil {
 		err = json.Unmarshal([]byte(out), &list)

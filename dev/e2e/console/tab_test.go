@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/chromedp/cdproto/accessibility"
 	"github.com/chromedp/cdproto/cdp"
@@ -103,10 +104,19 @@ func (b *tab) at(prefix string) {
 	})
 }
 
-// await repeats a check until it succeeds. The failure is reported only at the end.
+// await repeats a check until it succeeds, less and less often: the browser has much to do for one. The
+// failure is reported only at the end.
 func (b *tab) await(check func() error) {
 	b.t.Helper()
-	harness.Eventually(b.t, within, "the page is as it should be", check)
+	pause := 10 * time.Millisecond
+	harness.Eventually(b.t, within, "the page is as it should be", func() error {
+		err := check()
+		if err != nil {
+			time.Sleep(pause)
+			pause = min(2*pause, 200*time.Millisecond)
+		}
+		return err
+	})
 }
 
 // find returns the only visible element with a role and a name, as assistive technology

@@ -32,7 +32,7 @@ import (
 )
 
 var (
-	chaosFor        = flag.Duration("chaos", time.Minute, "how long processes are killed")
+	chaosFor        = flag.Duration("chaos", 40*time.Second, "how long processes are killed")
 	chaosObjectives = flag.Int("objectives", 0, "objectives that begin meanwhile; 0 for one a second")
 )
 
@@ -42,6 +42,7 @@ var (
 // done twice, every reader sees one sequence, and the receiver of deliveries gets the
 // states in order.
 func TestChaos(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), *chaosFor+10*time.Minute)
 	defer cancel()
 	w, top := newTopology(ctx, t)
@@ -116,16 +117,23 @@ func newTopology(ctx context.Context, t *testing.T) (*world, *topology.Topology)
 	return w, top
 }
 
-// chaos kills and starts random processes until the time is over.
+// chaos kills and starts the processes in random orders, one after another, until the time is over. In the
+// short form each is killed at least once.
 func chaos(ctx context.Context, t *testing.T, w *world, top *topology.Topology) {
 	processes := []string{"api-a-1", "api-b-1", "worker-1", "worker-2", "worker-3", "temporal-1", "postgres-1"}
 	killed := map[string]int{}
-	for end := time.Now().Add(*chaosFor); time.Now().Before(end) && ctx.Err() == nil; {
+	var left []string
+	for end := time.Now().Add(*chaosFor); (time.Now().Before(end) || len(killed) < len(processes)) && ctx.Err() == nil; {
 		select {
 		case <-time.After(time.Duration(1000+rand.IntN(3000)) * time.Millisecond):
 		case <-ctx.Done():
 		}
-		name := processes[rand.IntN(len(processes))]
+		if len(left) == 0 {
+			left = slices.Clone(processes)
+			rand.Shuffle(len(left), func(i, j int) { left[i], left[j] = left[j], left[i] })
+		}
+		name := left[0]
+		left = left[1:]
 		p := top.Process(name)
 		p.Kill()
 		if err := p.Start(ctx); err != nil {

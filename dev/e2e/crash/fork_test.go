@@ -11,6 +11,7 @@ import (
 // A process kills itself while it makes a fork. The client repeats its call, and gets one fork, which
 // does nothing again that it has taken over.
 func TestCrash_fork(t *testing.T) {
+	t.Parallel()
 	for _, point := range []string{"engine-started:3", "accepted:3"} { // two sends come before
 		t.Run(point, func(t *testing.T) {
 			t.Parallel()

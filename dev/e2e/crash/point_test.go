@@ -13,6 +13,7 @@ import (
 // answer, repeats its call to the next process. Nothing is lost, and no task runs
 // twice whose end Temporal has recorded.
 func TestCrash_namedPoints(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		point    string
 		attempts map[string]int // at rounds of tasks, if the number is certain
@@ -95,6 +96,7 @@ func TestCrash_unrecorded(t *testing.T) {
 // Twenty identical, concurrent sends begin one objective and one workflow, also
 // if the process is killed meanwhile and unanswered sends are repeated.
 func TestCrash_sameSendManyTimes(t *testing.T) {
+	t.Parallel()
 	for _, point := range []string{"", "engine-started:7", "accepted:7"} {
 		t.Run("point "+point, func(t *testing.T) {
 			t.Parallel()

@@ -23,6 +23,7 @@ var (
 // TestProof is the short form of TestChaos: one process with SQLite is killed every few
 // seconds, while objectives of every kind run and clients compete.
 func TestProof(t *testing.T) {
+	t.Parallel()
 	const lasts = 12 * time.Second
 	kinds, err := chosen(*proofClients)
 	test.OK(t, err)

@@ -23,6 +23,7 @@ var kills = flag.Int("kills", 3, "of the process, in the tests of lost workers")
 // continue long before the silence of their worker would be noticed; a task that had begun at the moment of a
 // kill may wait for that. The test logs how soon.
 func TestCrash_recovery(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name     string
 		commands []string // the first one is killed
@@ -33,6 +34,7 @@ func TestCrash_recovery(t *testing.T) {
 		{"worker, PostgreSQL", []string{harness.Worker, harness.API, harness.Temporal}, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t)
 			read := func() *journal { return openJournal(t, w.site) }
 			if tt.postgres {

@@ -18,6 +18,7 @@ import (
 // The end of work whose workflow was terminated reaches all that waits for it: a task that is
 // linked to it fails, its push config gets the state, and its schedule starts the next objective.
 func TestOperator_terminatedTellsOthers(t *testing.T) {
+	t.Parallel()
 	site := harness.NewSite(t, harness.Crashable, "--allow-private-egress")
 	site.Start(harness.AllInOne)
 	w := &world{T: t, site: site, c: site.Client(), operator: harness.Operator{Namespace: "default"}}
