@@ -64,8 +64,7 @@ func open(t *testing.T, url, version, method, params string, headers ...string) 
 func follow(t *testing.T, verb, url, body string, headers ...string) *reader {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	r, err := http.NewRequestWithContext(ctx, verb, url, strings.NewReader(body))
-	test.OK(t, err)
+	r := test.Value(http.NewRequestWithContext(ctx, verb, url, strings.NewReader(body)))(t)
 	r.Header.Set("Content-Type", "application/json")
 	for i := 0; i+1 < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])

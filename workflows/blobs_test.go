@@ -233,8 +233,7 @@ func TestBlobs_unwritten(t *testing.T) {
 // A payload that was stored before there were segments is read.
 func TestBlobs_former(t *testing.T) {
 	h := newHistory(t, nil)
-	data, err := proto.Marshal(converted(t, nil, notes(30, 4<<10)))
-	test.OK(t, err)
+	data := test.Value(proto.Marshal(converted(t, nil, notes(30, 4<<10))))(t)
 	id := workflows.Digest(data)
 	h.kept.blobs[objectiveID+"/"+id] = data
 	got, err := h.get(converter.StorageDriverClaim{ClaimData: map[string]string{"objective": objectiveID, "id": id}}, nil)

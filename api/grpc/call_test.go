@@ -59,11 +59,9 @@ func TestGetTask_sameAsJSON(t *testing.T) {
 		&a2apb.Part{Content: &a2apb.Part_Data{Data: structpb.NewStructValue(fields(t, map[string]any{"a": []any{1.5, "b", nil, true}}))}},
 		&a2apb.Part{Content: &a2apb.Part_Url{Url: "https://example.com/x"}, Metadata: fields(t, map[string]any{"k": "v"})},
 	)
-	sent, err := s.SendMessage(with(t, "a2a-extensions", a2a.ExtensionOPT), req)
-	test.OK(t, err)
+	sent := test.Value(s.SendMessage(with(t, "a2a-extensions", a2a.ExtensionOPT), req))(t)
 	id := sent.GetTask().GetId()
-	got, err := s.GetTask(with(t, "a2a-extensions", a2a.ExtensionOPT), &a2apb.GetTaskRequest{Id: id})
-	test.OK(t, err)
+	got := test.Value(s.GetTask(with(t, "a2a-extensions", a2a.ExtensionOPT), &a2apb.GetTaskRequest{Id: id}))(t)
 	want := &a2apb.Task{}
 	test.OK(t, protojson.Unmarshal(s.result(t, "GetTask", `{"id":"`+id+`"}`), want))
 	for name, task := range map[string]*a2apb.Task{"GetTask": got, "SendMessage": sent.GetTask()} {

@@ -56,13 +56,10 @@ func rest(stream grpc.ServerStreamingClient[a2apb.StreamResponse]) (events []str
 
 func TestStreams(t *testing.T) {
 	s := newService(t)
-	sending, err := s.SendStreamingMessage(with(t), said("m", "slow"))
-	test.OK(t, err)
-	first, err := sending.Recv()
-	test.OK(t, err)
+	sending := test.Value(s.SendStreamingMessage(with(t), said("m", "slow")))(t)
+	first := test.Value(sending.Recv())(t)
 	id := first.GetTask().GetId()
-	watching, err := s.SubscribeToTask(with(t), &a2apb.SubscribeToTaskRequest{Id: id})
-	test.OK(t, err)
+	watching := test.Value(s.SubscribeToTask(with(t), &a2apb.SubscribeToTaskRequest{Id: id}))(t)
 	if e, err := watching.Recv(); err != nil || brief(e) != "task working" {
 		t.Errorf("a subscription begins with %v, error %v", e, err)
 	}

@@ -105,8 +105,7 @@ func TestFile(t *testing.T) {
 	for _, keys := range made {
 		test.Equal(t, "two processes have made two keys", made[0], keys)
 	}
-	info, err := os.Stat(path)
-	test.OK(t, err)
+	info := test.Value(os.Stat(path))(t)
 	if got := info.Mode().Perm(); got != 0o600 {
 		t.Errorf("mode %o, want 600", got)
 	}

@@ -150,10 +150,8 @@ func TestPoint_Fork_opening(t *testing.T) {
 	limited := list("a", "b")
 	limited.Budget, limited.Own = &opt.Budget{OnExceeded: opt.FailBudget}, &opt.Budget{OnExceeded: opt.AskBudget}
 	s := begun(limited).does(task(0), "A")
-	before, err := json.Marshal(s)
-	test.OK(t, err)
-	o, err := fork.At(s, len(s)).Fork(other, fork.Change{})
-	test.OK(t, err)
+	before := test.Value(json.Marshal(s))(t)
+	o := test.Value(fork.At(s, len(s)).Fork(other, fork.Change{}))(t)
 	if got := strings.Join(o.Objective.Shapers, " "); got != "ann carol" || o.Objective.Name != "O" || o.Message.Text() != "do it" || o.Idle {
 		t.Errorf("it was shaped by %s: %+v", got, o)
 	}

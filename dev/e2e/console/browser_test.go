@@ -24,8 +24,7 @@ import (
 func startBrowser(t *testing.T) context.Context {
 	t.Helper()
 	path := needs.Tool(t, "chromium")
-	profile, err := os.MkdirTemp("", "longhaul-browser-")
-	test.OK(t, err)
+	profile := test.Value(os.MkdirTemp("", "longhaul-browser-"))(t)
 	options := []chromedp.ExecAllocatorOption{chromedp.ExecPath(path), chromedp.UserDataDir(profile), chromedp.NoFirstRun, chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU}
 	for _, flag := range []string{"disable-quic", "disable-background-networking", "disable-component-update", "disable-sync", "disable-dev-shm-usage", "disable-background-timer-throttling", "disable-renderer-backgrounding", "disable-extensions", "hide-scrollbars"} {
 		options = append(options, chromedp.Flag(flag, true))

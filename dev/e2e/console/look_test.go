@@ -17,6 +17,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 )
 
 // sizes are the windows in which pages are looked at: a phone, a laptop and a desk.
@@ -167,9 +168,7 @@ func testLook(t *testing.T, o *office) {
 	}})
 	gate := o.begin(t, "Write notes about looks")
 	for _, name := range []string{"Sand", "Oil"} {
-		if _, err := o.as("ann").Send(t.Context(), harness.Message{ID: "look-" + name, Text: name, Plan: harness.NewPlan(name, "say done"), Wait: true}); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, test.Err(o.as("ann").Send(t.Context(), harness.Message{ID: "look-" + name, Text: name, Plan: harness.NewPlan(name, "say done"), Wait: true})))
 	}
 	ladder := fmt.Sprintf(`,"expiresAt":%q,"ladder":[{"kind":"remind","after":600},{"kind":"escalate","after":3000,"to":{"principals":["dan"]}},{"kind":"expire","after":3600,"action":"reject"}],"taken":1`, time.Now().UTC().Add(50*time.Minute).Format(time.RFC3339))
 	_, question := o.askAbout(t, "review", reviewed, ladder)

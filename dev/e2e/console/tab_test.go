@@ -169,8 +169,7 @@ func (b *tab) all(role string) (out []element, err error) {
 // names lists the names of the elements of a role.
 func (b *tab) names(role string) []string {
 	b.t.Helper()
-	all, err := b.all(role)
-	test.OK(b.t, err)
+	all := test.Value(b.all(role))(b.t)
 	var out []string
 	for _, e := range all {
 		out = append(out, e.name)
@@ -323,9 +322,7 @@ func (b *tab) holdRefresh() (stop func()) {
 // run runs a script in the page.
 func (b *tab) run(script string) {
 	b.t.Helper()
-	if _, err := eval[any](b, script); err != nil {
-		b.t.Fatal(err)
-	}
+	test.OK(b.t, test.Err(eval[any](b, script)))
 }
 
 // press presses a key. As with a keyboard, a page that handles it gets no text of it, where the focus

@@ -49,8 +49,7 @@ func TestChaos(t *testing.T) {
 	w.push = newDesk(t)
 	var group sync.WaitGroup
 	group.Go(func() { chaos(ctx, t, w, top) })
-	kinds, err := chosen("")
-	test.OK(t, err)
+	kinds := test.Value(chosen(""))(t)
 	w.play(ctx, &group, kinds, cmp.Or(*chaosObjectives, int(chaosFor.Seconds())), *chaosFor)
 	group.Wait()
 	steady(ctx, t, w.c)
@@ -102,8 +101,7 @@ func newTopology(ctx context.Context, t *testing.T) (*world, *topology.Topology)
 	w := emptyWorld(t, c)
 	w.tally = tally
 	w.temporal = func(t testing.TB) client.Client {
-		c, err := client.Dial(client.Options{HostPort: top.Addr("temporal", 7233), Namespace: "longhaul"})
-		test.OK(t, err)
+		c := test.Value(client.Dial(client.Options{HostPort: top.Addr("temporal", 7233), Namespace: "longhaul"}))(t)
 		return c
 	}
 	w.hire(func(name string) string {
@@ -156,8 +154,7 @@ func journalURL(top *topology.Topology) string {
 // openDatabase opens a database of PostgreSQL.
 func openDatabase(t *testing.T, url string) *sql.DB {
 	t.Helper()
-	db, err := sql.Open("pgx", url)
-	test.OK(t, err)
+	db := test.Value(sql.Open("pgx", url))(t)
 	t.Cleanup(func() { _ = db.Close() })
 	return db
 }

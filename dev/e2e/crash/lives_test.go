@@ -83,8 +83,7 @@ func (l *life) log(t *testing.T) {
 	if *livesLog == "" {
 		return
 	}
-	line, err := json.Marshal(l)
-	test.OK(t, err)
+	line := test.Value(json.Marshal(l))(t)
 	appendLine(t, *livesLog, line)
 }
 

@@ -101,8 +101,7 @@ func (m *machine) cut(how power.Loss) {
 		test.OK(m.t, m.postgres.Kill())
 	}
 	for name, mount := range m.mounts {
-		restored, err := mount.Restore(how)
-		test.OK(m.t, err)
+		restored := test.Value(mount.Restore(how))(m.t)
 		m.mounts[name] = restored
 	}
 	if m.postgres != nil {

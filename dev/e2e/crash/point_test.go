@@ -81,9 +81,7 @@ func TestCrash_unrecorded(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	p := w.start(harness.AllInOne, "unrecorded")
-	if _, err := w.begin(w.ctx(), harness.Message{ID: id(0), Text: "x", Plan: harness.NewPlan("plan", "stream 4 20ms")}, expected{state: "COMPLETED", text: pieces(4)}); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, test.Err(w.begin(w.ctx(), harness.Message{ID: id(0), Text: "x", Plan: harness.NewPlan("plan", "stream 4 20ms")}, expected{state: "COMPLETED", text: pieces(4)})))
 	all := w.settle()
 	p.Stop()
 	w.checkStopped(all)

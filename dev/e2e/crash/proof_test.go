@@ -25,8 +25,7 @@ var (
 func TestProof(t *testing.T) {
 	t.Parallel()
 	const lasts = 12 * time.Second
-	kinds, err := chosen(*proofClients)
-	test.OK(t, err)
+	kinds := test.Value(chosen(*proofClients))(t)
 	ctx, cancel := context.WithTimeout(t.Context(), *proofWithin)
 	defer cancel()
 	w := newWorld(t, "--auth", "keys", "--rate-limit", "0", "--playbooks", test.File(t, "quorum.yaml", quorum),

@@ -96,9 +96,7 @@ func (d *deployment) works(id string) string {
 	ctx, task := d.t.Context(), d.begin(id)
 	follower := d.Client().Follow(ctx, task.ID, 0)
 	d.Client().MustSend(ctx, d.t, harness.Reply(id+"-reply", task.ID, task.Gate.ID, "accept"))
-	if _, err := follower.UntilState(ctx, "COMPLETED"); err != nil {
-		d.t.Fatal(err)
-	}
+	test.OK(d.t, test.Err(follower.UntilState(ctx, "COMPLETED")))
 	return task.ID
 }
 

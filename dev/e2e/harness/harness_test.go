@@ -16,8 +16,7 @@ func TestSite(t *testing.T) {
 
 	task := c.MustSend(t.Context(), t, harness.Message{ID: "m", Text: "x", Plan: harness.NewPlan("p", "stream 3 5ms", "approve Go on?", "say done")})
 	f := c.Follow(t.Context(), task.ID, 0)
-	e, err := f.UntilState(t.Context(), "INPUT_REQUIRED")
-	test.OK(t, err)
+	e := test.Value(f.UntilState(t.Context(), "INPUT_REQUIRED"))(t)
 	gate := e.Gate()
 	if gate == nil || gate.Kind != "approval" {
 		t.Fatalf("gate = %+v in %s", gate, e.Data)

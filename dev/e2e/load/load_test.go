@@ -56,8 +56,7 @@ func TestSubscribers(t *testing.T) {
 	})
 	test.OK(t, group.Wait())
 
-	want, err := c.All(t.Context(), task.ID, 0)
-	test.OK(t, err)
+	want := test.Value(c.All(t.Context(), task.ID, 0))(t)
 	if len(want) < pieces {
 		t.Fatalf("the task changed %d times, want at least %d", len(want), pieces)
 	}

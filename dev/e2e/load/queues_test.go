@@ -37,9 +37,7 @@ func TestQueues(t *testing.T) {
 
 	// This worker has one slot, which a long task uses: others' events wait for the other queue.
 	work := site.Start(harness.Worker, "LONGHAUL_QUEUES=work", "LONGHAUL_MAX_TASKS=1")
-	if _, err := c.Follow(ctx, task.ID, 0).UntilState(ctx, "COMPLETED"); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, test.Err(c.Follow(ctx, task.ID, 0).UntilState(ctx, "COMPLETED")))
 	if len(delivered) != 0 {
 		t.Error("a worker without the queue for deliveries made one")
 	}
@@ -55,9 +53,7 @@ func TestQueues(t *testing.T) {
 	if _, err := c.Cancel(ctx, waits.ID); err != nil { // its end is recorded while the slot is in use
 		t.Fatal(err)
 	}
-	if _, err := c.Follow(ctx, waits.ID, 0).UntilState(ctx, "CANCELED"); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, test.Err(c.Follow(ctx, waits.ID, 0).UntilState(ctx, "CANCELED")))
 	select {
 	case <-delivered:
 	case <-ctx.Done():
@@ -85,9 +81,7 @@ func TestLimit(t *testing.T) {
 		ids = append(ids, task.ID)
 	}
 	for _, id := range ids {
-		if _, err := c.Follow(ctx, id, 0).UntilState(ctx, "COMPLETED"); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, test.Err(c.Follow(ctx, id, 0).UntilState(ctx, "COMPLETED")))
 	}
 	list := harness.Tally(t, tally)
 	busiest := harness.MostAtOnce(list)

@@ -38,8 +38,7 @@ func TestOperator(t *testing.T) {
 	for n := range *objectives {
 		w.begin(n)
 		for range every {
-			what, err := w.operator.Act(t.Context(), acts...)
-			test.OK(t, err)
+			what := test.Value(w.operator.Act(t.Context(), acts...))(t)
 			t.Log(what)
 		}
 		w.answerGates()

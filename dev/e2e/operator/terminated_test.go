@@ -57,8 +57,7 @@ func TestOperator_terminatedTellsOthers(t *testing.T) {
 func (w *world) linked(to string) (id string) {
 	w.Helper()
 	o := w.c.MustCreateObjective(w.Context(), w, "for "+to)
-	p, err := w.c.CreatePlan(w.Context(), o.ID, harness.NewPlan("p", "say never"))
-	test.OK(w, err)
+	p := test.Value(w.c.CreatePlan(w.Context(), o.ID, harness.NewPlan("p", "say never")))(w)
 	test.OK(w, w.c.Call(w.Context(), "tasks/link", map[string]any{"id": p.Tasks[0].ID, "a2aTaskId": to}, nil))
 	test.OK(w, w.c.Call(w.Context(), "objectives/update", map[string]any{"id": o.ID, "status": "working"}, nil))
 	w.c.AwaitState(w.T, within, o.ID, "WORKING")
