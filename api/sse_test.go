@@ -43,12 +43,8 @@ func listen(t *testing.T, h *http.Server) string {
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
-		if err := h.Shutdown(ctx); err != nil {
-			t.Errorf("shut down: %v", err)
-		}
-		if err := <-done; !errors.Is(err, http.ErrServerClosed) {
-			t.Errorf("serve: %v", err)
-		}
+		test.Error(t, "shut down", nil, h.Shutdown(ctx))
+		test.Error(t, "serve", http.ErrServerClosed, <-done)
 	})
 	return "http://" + listener.Addr().String()
 }

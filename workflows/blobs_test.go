@@ -252,9 +252,7 @@ func TestBlobs_rotated(t *testing.T) {
 	h.put(input(0, opt.Work{Messages: notes(30, 4<<10)}))
 	h.cipher = keys(t, 2, 1)
 	claim := h.put(input(1, opt.Work{Messages: notes(30, 4<<10)}))
-	if _, err := h.get(*claim, keys(t, 2)); err != nil {
-		t.Errorf("with the new key alone: %v", err)
-	}
+	test.Error(t, "with the new key alone", nil, test.Err(h.get(*claim, keys(t, 2))))
 }
 
 // A client cannot take the place of a segment: the digest of what it sends is the id of

@@ -105,12 +105,8 @@ func TestClient_Start_again(t *testing.T) {
 	if got, err := c.Start(t.Context(), again); err != nil || got.Objective.Name != "first" || !got.Found {
 		t.Errorf("a repeat began %q, found %t, %v", got.Objective.Name, got.Found, err)
 	}
-	if _, err := c.Start(t.Context(), other); !errors.Is(err, opt.ErrConflict) {
-		t.Errorf("other content: %v", err)
-	}
-	if _, err := c.Start(t.Context(), changed); !errors.Is(err, opt.ErrUnavailable) {
-		t.Errorf("other plans: %v", err)
-	}
+	test.Error(t, "other content", opt.ErrConflict, test.Err(c.Start(t.Context(), other)))
+	test.Error(t, "other plans", opt.ErrUnavailable, test.Err(c.Start(t.Context(), changed)))
 }
 
 // With its own key a repeat may have another message id. It is recorded with the

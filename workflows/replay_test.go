@@ -40,9 +40,7 @@ func TestReplay(t *testing.T) {
 			replayer.RegisterWorkflowWithOptions(workflows.Scheduled, workflow.RegisterOptions{Name: workflows.ScheduledWorkflow})
 			h := readHistory(t, filepath.Join("testdata", entry.Name()))
 			options := worker.ReplayWorkflowHistoryOptions{OriginalExecution: workflow.Execution{RunID: resetTo(h)}}
-			if err := replayer.ReplayWorkflowHistoryWithOptions(discard, h, options); err != nil {
-				t.Error(err)
-			}
+			test.Error(t, "the call", nil, replayer.ReplayWorkflowHistoryWithOptions(discard, h, options))
 		})
 	}
 }

@@ -125,16 +125,12 @@ func TestShutdown(t *testing.T) {
 	s := newService(t)
 	id := s.send(t, "m", "slow").GetId()
 	stream := s.follow(t, id)
-	if err := s.grpc.Shutdown(t.Context()); err != nil {
-		t.Errorf("Shutdown: %v", err)
-	}
+	test.Error(t, "Shutdown", nil, s.grpc.Shutdown(t.Context()))
 	got, err := rest(stream)
 	if wantFault(t, "stream", err, codes.Unavailable, "UNAVAILABLE"); got != nil {
 		t.Errorf("then came %q", got)
 	}
-	if _, err := s.GetTask(with(t), &a2apb.GetTaskRequest{Id: id}); err == nil {
-		t.Error("a server that has stopped serves")
-	}
+	test.Fails(t, "a server that has stopped serves", "", test.Err(s.GetTask(with(t), &a2apb.GetTaskRequest{Id: id})))
 }
 
 // A client that disconnects frees its stream.

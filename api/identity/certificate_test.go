@@ -162,9 +162,7 @@ func secured(t *testing.T, f *fixture, clients *issuer) *host {
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(l) }()
 	t.Cleanup(func() {
-		if err := s.Shutdown(context.Background()); err != nil {
-			t.Error(err)
-		}
+		test.Error(t, "the call", nil, s.Shutdown(context.Background()))
 		<-served
 	})
 	return h

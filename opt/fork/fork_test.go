@@ -140,9 +140,7 @@ func TestPoint_Fork_repeats(t *testing.T) {
 		t.Errorf("%q is taken over: %v", taken(o), err)
 	}
 	s = s.moved(task(1), opt.TaskWorking, opt.TaskFailed, nil)
-	if _, err := fork.At(s, len(s)-1).Fork(other, fork.Change{}); err != nil {
-		t.Errorf("with a recorded end: %v", err)
-	}
+	test.Error(t, "with a recorded end", nil, test.Err(fork.At(s, len(s)-1).Fork(other, fork.Change{})))
 }
 
 // A fork has the notes and the budgets, and those who shaped the original have shaped it.

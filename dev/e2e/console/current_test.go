@@ -21,9 +21,7 @@ func testPressed(t *testing.T, o *office) {
 	b.mouse(chromedp.MousePressed, 2, 400)
 	test.OK(t, test.Err(o.as("ann").Send(t.Context(), harness.Reply("pressed-yes", id, gate, "accept"))))
 	b.refreshed()
-	if _, err := b.find("button", "Accept"); err != nil {
-		t.Errorf("the page has changed under a pressed button: %v", err)
-	}
+	test.Error(t, "the page has changed under a pressed button", nil, test.Err(b.find("button", "Accept")))
 	b.mouse(chromedp.MouseReleased, 2, 400)
 	b.sees("Accepted by ann")
 }

@@ -146,9 +146,7 @@ func (b *tab) publish(name string) {
 	if len(data) > 100<<10 {
 		b.t.Errorf("the picture of %s has %d KiB", name, len(data)>>10)
 	}
-	if err := os.WriteFile(filepath.Join(*pictures, "console-"+name+".png"), data, 0o644); err != nil {
-		b.t.Error(err)
-	}
+	test.Error(b.t, "the call", nil, os.WriteFile(filepath.Join(*pictures, "console-"+name+".png"), data, 0o644))
 }
 
 // reviewed are parts of an object, one for each form in which pages show them.

@@ -119,14 +119,10 @@ func TestStopped_temporal(t *testing.T) {
 	processes[harness.Temporal] = w.start(harness.Temporal, "")
 	harness.Eventually(t, within, "the API is ready again", func() error { return w.site.Answers("/readyz") })
 	w.objectives2(t, 2, 2)
-	if _, err := w.begin(ctx, later, expected{state: "COMPLETED", text: "later"}); err != nil {
-		t.Error(err)
-	}
+	test.Error(t, "the call", nil, test.Err(w.begin(ctx, later, expected{state: "COMPLETED", text: "later"})))
 	w.follow(idle.ID, 0)
 	for _, m := range []harness.Message{reply, wake} {
-		if _, err := w.c.SendUntil(ctx, m); err != nil {
-			t.Error(err)
-		}
+		test.Error(t, "the call", nil, test.Err(w.c.SendUntil(ctx, m)))
 	}
 	all := w.settle()
 	stop(processes)

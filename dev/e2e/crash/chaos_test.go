@@ -53,9 +53,7 @@ func TestChaos(t *testing.T) {
 	w.play(ctx, &group, kinds, cmp.Or(*chaosObjectives, int(chaosFor.Seconds())), *chaosFor)
 	group.Wait()
 	steady(ctx, t, w.c)
-	if err := w.ticks(ctx); err != nil {
-		t.Error(err)
-	}
+	test.Error(t, "the call", nil, w.ticks(ctx))
 	all := w.settle()
 	t.Logf("%d objectives, %d streams, opened again %d times", len(w.tasks), len(w.followers), w.resumes())
 	w.checkJournal(all, readJournal(t, openDatabase(t, journalURL(top))))

@@ -150,9 +150,7 @@ func (f *fleet) endure(l *life, lasts time.Duration, fault func(ctx context.Cont
 	f.t.Logf("%d faults are over", l.Faults)
 	group.Wait()
 	f.t.Log("all clients have ended")
-	if err := f.w.ticks(ctx); err != nil {
-		f.t.Error(err)
-	}
+	test.Error(f.t, "the call", nil, f.w.ticks(ctx))
 	f.checkAlone()
 	f.w.checkJournal(f.w.settle(), readJournal(f.t, openDatabase(f.t, f.postgres.URL("journal"))))
 	l.Objectives, l.Operations = len(f.w.tasks), f.w.judged

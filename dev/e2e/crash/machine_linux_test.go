@@ -152,9 +152,7 @@ func (m *machine) close() {
 		_ = m.postgres.Close() // its log says how it ended
 	}
 	for _, mount := range m.mounts {
-		if err := mount.Close(); err != nil {
-			m.t.Error(err)
-		}
+		test.Error(m.t, "the call", nil, mount.Close())
 	}
 	for _, dir := range m.dirs {
 		test.OK(m.t, os.RemoveAll(dir))

@@ -199,8 +199,6 @@ func (b bug) known(source string) bool {
 func (b bug) remember(t *testing.T, source, seen string) {
 	t.Helper()
 	if path := b.remembered(source); path != "" {
-		if err := os.WriteFile(path, []byte(b.name+": "+seen+"\n"), 0o600); err != nil {
-			t.Error(err)
-		}
+		test.Error(t, "the call", nil, os.WriteFile(path, []byte(b.name+": "+seen+"\n"), 0o600))
 	}
 }

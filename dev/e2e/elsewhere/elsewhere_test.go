@@ -192,9 +192,7 @@ func testNamespace(t *testing.T, c *cluster.Cluster) {
 		d.refuses(command, nil, "namespace nowhere (from profile prod in "+d.file+")", "does not exist",
 			"temporal operator namespace create --namespace nowhere --retention 168h --profile prod", "--create-namespace")
 	}
-	if _, err := c.Describe(t, "nowhere"); err == nil {
-		t.Error("the namespace was created")
-	}
+	test.Fails(t, "the namespace was created", "", test.Err(c.Describe(t, "nowhere")))
 }
 
 func testCreate(t *testing.T, c *cluster.Cluster) {

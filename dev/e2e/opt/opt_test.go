@@ -96,9 +96,7 @@ func start(t *testing.T) *service {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := s.journal.Close(); err != nil {
-			t.Error(err)
-		}
+		test.Error(t, "the call", nil, s.journal.Close())
 	})
 	return s
 }

@@ -138,9 +138,7 @@ func TestSchedule(t *testing.T) {
 	if list, err := in.Schedules(t.Context()); err != nil || len(list.Items) != 2 || list.Items[0].ID != "clock" || list.Items[1].ID != "tick" || len(list.Items[1].Next) == 0 {
 		t.Errorf("the list: %+v, %v", list, err)
 	}
-	if _, err := in.DeleteSchedule(t.Context(), "tick"); err != nil {
-		t.Error(err)
-	}
+	test.Error(t, "the call", nil, test.Err(in.DeleteSchedule(t.Context(), "tick")))
 	var gone *client.Error
 	if _, err := in.Schedule(t.Context(), "tick"); !errors.As(err, &gone) || gone.Status != 404 {
 		t.Errorf("after it was deleted: %v", err)

@@ -211,9 +211,7 @@ func TestDisk_failedSync(t *testing.T) {
 		}
 		return 0
 	})
-	if err := f.Sync(); !errors.Is(err, syscall.EIO) {
-		t.Errorf("the sync ended with %v", err)
-	}
+	test.Error(t, "the sync ended with", syscall.EIO, f.Sync())
 	d.Fail(nil)
 	test.OK(t, f.Sync())
 	test.OK(t, f.Close())
@@ -230,15 +228,9 @@ func TestMount_off(t *testing.T) {
 	_, err = f.WriteString("text")
 	test.OK(t, err)
 	d.mount.Off()
-	if err := f.Sync(); !errors.Is(err, syscall.EIO) {
-		t.Errorf("a sync without power ended with %v", err)
-	}
-	if _, err := f.WriteString("text"); !errors.Is(err, syscall.EIO) {
-		t.Errorf("a write without power ended with %v", err)
-	}
-	if _, err := os.Create(d.path("other")); !errors.Is(err, syscall.EIO) {
-		t.Errorf("a file was made without power: %v", err)
-	}
+	test.Error(t, "a sync without power ended with", syscall.EIO, f.Sync())
+	test.Error(t, "a write without power ended with", syscall.EIO, test.Err(f.WriteString("text")))
+	test.Error(t, "a file was made without power", syscall.EIO, test.Err(os.Create(d.path("other"))))
 	_ = f.Close()
 	d.cut(power.LoseAll)
 	d.want("file", "-")
