@@ -109,6 +109,7 @@ func follow(ctx context.Context, c *harness.Client, taskID string, r *rand.Rand,
 // TestLargeParts sends more than Temporal accepts in one payload and gets all of
 // it back: large payloads are stored outside the histories.
 func TestLargeParts(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	site := harness.NewSite(t, harness.Dev, patience...)
