@@ -35,16 +35,18 @@ test-root:
 	$(root) test $(RACE) -vet=off -shuffle=on -timeout 30m ./...
 
 # Most of these run programs, which the cache of test results does not notice.
-# Two packages at a time: they wait more than they work, but several start many processes.
 # Tests that have Temporal's server in their own process are without the race detector, so that
 # the server is built once, for the programs that all others start; test-race has the detector.
+# Three packages at a time, since they wait more than they work: one of those, with the longest,
+# and two of the others. First all is compiled that both need.
 servers  := go list -test -f '{{$$p := .ImportPath}}{{range .Deps}}{{if eq . "go.temporal.io/server/temporal"}}{{$$p}}{{end}}{{end}}' ./... | sed -n 's/\.test$$//p'
 dev-test := -vet=off -count=1 -timeout 30m
 test-dev:
 	@echo "== Tests against the embedded Temporal server"
-	@cd dev && servers=$$($(servers)) && others=$$(go list ./... | grep -vxF "$$servers") && status=0 && \
-	echo "go test $(dev-test) -p 2" $$servers && { go test $(dev-test) -p 2 $$servers || status=1; } && \
-	echo 'go test $(RACE) $(dev-test) -p 2 ...' && { go test $(RACE) $(dev-test) -p 2 $$others || status=1; } && exit $$status
+	@cd dev && servers=$$($(servers)) && others=$$(go list ./... | grep -vxF "$$servers") && go list -export -deps $$servers >/dev/null && status=0 && \
+	echo "go test $(dev-test) -p 1" $$servers && { go test $(dev-test) -p 1 $$servers & } && \
+	echo 'go test $(RACE) $(dev-test) -p 2 ...' && { go test $(RACE) $(dev-test) -p 2 $$others || status=1; } && \
+	{ wait $$! || status=1; } && exit $$status
 
 # Temporal's server in the process of a test, with the race detector, which takes minutes to build.
 test-race:

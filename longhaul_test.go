@@ -118,9 +118,7 @@ func TestReadme_work(t *testing.T) {
 	}
 	shop := press{}
 	p := longhaul.Program{Executors: map[string]longhaul.Executor{"publish": publish{shop}}, Playbooks: files(blocks[1][1])}
-	if err := p.Check("llm"); err != nil {
-		t.Error(err)
-	}
+	test.Error(t, "the call", nil, p.Check("llm"))
 	for range 2 {
 		o, err := publish{shop}.Execute(t.Context(), activities.Work{Key: "k", Input: json.RawMessage(`"Tea"`)}, nil)
 		if err != nil || len(o.Artifacts) != 1 || len(shop) != 1 || shop["k"] != "Tea" {
@@ -206,9 +204,7 @@ func TestProgram_calendars(t *testing.T) {
 		"calendars.yaml": {Data: []byte("calendars:\n  office:\n    time-zone: Europe/Berlin\n    hours: {mon-fri: [09:00-17:00]}\n")},
 	}
 	program := longhaul.Program{Playbooks: files}
-	if err := program.Check(); err != nil {
-		t.Error(err)
-	}
+	test.Error(t, "the call", nil, program.Check())
 	r, err := program.Rehearse("pay", rehearse.Assumptions{
 		At: time.Date(2026, 3, 27, 14, 0, 0, 0, time.UTC), People: []rehearse.Person{{Name: "ann", Silent: true}},
 	})

@@ -167,9 +167,7 @@ func TestRun_beatsWhileTheJournalIsSlow(t *testing.T) {
 			return activities.Completed(), nil
 		}))
 		w.SetOnActivityHeartbeatListener(func(*activity.Info, converter.EncodedValues) { beats.Add(1) })
-		if _, err := w.run(activities.RunInput{Work: work, Ride: []opt.Batch{{}}}); err != nil {
-			t.Error(err)
-		}
+		test.Error(t, "the call", nil, test.Err(w.run(activities.RunInput{Work: work, Ride: []opt.Batch{{}}})))
 	})
 }
 

@@ -122,9 +122,7 @@ func (s *site) lent(want int32) {
 func (s *site) finish(n int) {
 	s.t.Helper()
 	for range n {
-		if err := <-s.ended; err != nil {
-			s.t.Error(err)
-		}
+		test.Error(s.t, "the call", nil, <-s.ended)
 	}
 	s.lent(0)
 }
@@ -142,9 +140,7 @@ func TestRun_limit(t *testing.T) {
 		s.send(t.Context(), "a", "fast", "f1")
 		s.want("within the limit", "s1", "s2", "f1")
 		cancel()
-		if err := <-s.ended; err == nil {
-			t.Error("a canceled task that waited has no error")
-		}
+		test.Fails(t, "a canceled task that waited has no error", "", <-s.ended)
 		s.lent(1)
 		s.end("s1", "s2")
 		s.want("after the first", "s1", "s2", "f1", "s3")

@@ -237,9 +237,7 @@ func TestStream_recordsBeforeItReturns(t *testing.T) {
 func chunk(t *testing.T, s activities.Stream, id, text string, last bool) {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context()) // which ends outside the bubble of the test
-	if err := s.Chunk(ctx, artifact(id, text), last); err != nil {
-		t.Errorf("Chunk: %v", err)
-	}
+	test.Error(t, "Chunk", nil, s.Chunk(ctx, artifact(id, text), last))
 }
 
 // lines returns a line for each event and one for each batch.

@@ -80,9 +80,7 @@ func TestRun_boundsFilledInput(t *testing.T) {
 	w.Input = json.RawMessage(`{"e":` + text + `,"b":` + text + `,"d":` + text + `,"a":` + text + `,"c":` + text + `,"f":"x"}`)
 	var got struct{ A, B, C, D, E, F string }
 	_, err := run(t, &recorder{}, w, func(_ context.Context, w activities.Work, _ activities.Stream) (activities.Outcome, error) {
-		if err := json.Unmarshal(w.Input, &got); err != nil {
-			t.Error(err)
-		}
+		test.Error(t, "the call", nil, json.Unmarshal(w.Input, &got))
 		test.Is(t, "bytes of the result are left", 600_000, len(w.Results[0].Artifacts[0].Text()))
 		return activities.Completed(), nil
 	})

@@ -27,8 +27,7 @@ func newClient(t *testing.T, s *fixture) *client.Client {
 func TestClient_createsOnce(t *testing.T) {
 	s := newService(t)
 	c := newClient(t, s)
-	first, err := c.CreateObjective(t.Context(), client.NewObjective{Key: "tea-1", Name: "Tea"})
-	test.OK(t, err)
+	first := test.Value(c.CreateObjective(t.Context(), client.NewObjective{Key: "tea-1", Name: "Tea"}))(t)
 	again, err := newClient(t, s).CreateObjective(t.Context(), client.NewObjective{Key: "tea-1", Name: "Tea"})
 	if err != nil || again.ID != first.ID {
 		t.Errorf("a repeat: %v, %v, want %v", again, err, first)
@@ -53,8 +52,7 @@ func TestClient_createsOnce(t *testing.T) {
 func TestClient_waitsAndAnswers(t *testing.T) {
 	c := newClient(t, newService(t))
 	m := a2a.Message{MessageID: "m1", Parts: []a2a.Part{a2a.TextPart("approve the report")}}
-	e, err := c.Send(t.Context(), m, client.SendOptions{ReturnImmediately: true, Retry: true})
-	test.OK(t, err)
+	e := test.Value(c.Send(t.Context(), m, client.SendOptions{ReturnImmediately: true, Retry: true}))(t)
 	task, err := c.Wait(t.Context(), e.TaskID())
 	if err != nil || task.Status.State != a2a.InputRequired {
 		t.Fatalf("%v, %v", task, err)

@@ -56,8 +56,7 @@ func TestHalfClose_blockingSend(t *testing.T) {
 		rest := s.halfClosed(t, rawRequest(path, body))
 		s.until(t, func() bool { _, ok := s.running("task-" + u("m") + "-1-0"); return ok })
 		s.world.Complete("task-" + u("m") + "-1-0")
-		answer, err := http.ReadResponse(rest, nil)
-		test.OK(t, err)
+		answer := test.Value(http.ReadResponse(rest, nil))(t)
 		got, err := io.ReadAll(answer.Body)
 		_ = answer.Body.Close()
 		if err != nil || answer.StatusCode != http.StatusOK || !strings.Contains(string(got), "TASK_STATE_COMPLETED") {
@@ -69,8 +68,7 @@ func TestHalfClose_blockingSend(t *testing.T) {
 func TestHalfClose_stream(t *testing.T) {
 	s := newService(t)
 	rest := s.halfClosed(t, rawRequest("/message:stream", `{"message":`+messageJSON("m", "slow", "")+`}`))
-	answer, err := http.ReadResponse(rest, nil)
-	test.OK(t, err)
+	answer := test.Value(http.ReadResponse(rest, nil))(t)
 	defer answer.Body.Close()
 	events := bufio.NewReader(answer.Body)
 	test.OK(t, test.Err(events.ReadString('\n')))

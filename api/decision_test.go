@@ -34,16 +34,12 @@ func verified(t *testing.T, page node) (verdicts []string) {
 	var head opt.DecisionHead
 	list, _ := page.at("decisions").v.([]any)
 	for i := range list {
-		if err := chains.Add([]byte(node{list[i]}.String())); err != nil {
-			t.Error(err)
-		}
+		test.Error(t, "the call", nil, chains.Add([]byte(node{list[i]}.String())))
 		d := node{list[i]}
 		verdicts = append(verdicts, strings.TrimSpace(fmt.Sprint(d.at("decidedBy"), " ", d.at("action"), " ", d.at("verdict"), " ", d.at("closed"))))
 	}
 	test.OK(t, json.Unmarshal([]byte(page.at("head").String()), &head))
-	if err := chains.End(head); err != nil {
-		t.Error(err)
-	}
+	test.Error(t, "the call", nil, chains.End(head))
 	return verdicts
 }
 

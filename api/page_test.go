@@ -15,16 +15,13 @@ import (
 // schema reads a JSON Schema from testdata.
 func schema(t *testing.T, name string) *jsonschema.Schema {
 	t.Helper()
-	file, err := os.Open("testdata/schema/" + name)
-	test.OK(t, err)
+	file := test.Value(os.Open("testdata/schema/" + name))(t)
 	defer file.Close()
-	doc, err := jsonschema.UnmarshalJSON(file)
-	test.OK(t, err)
+	doc := test.Value(jsonschema.UnmarshalJSON(file))(t)
 	c := jsonschema.NewCompiler()
 	c.AssertFormat()
 	test.OK(t, c.AddResource(name, doc))
-	s, err := c.Compile(name)
-	test.OK(t, err)
+	s := test.Value(c.Compile(name))(t)
 	return s
 }
 

@@ -99,9 +99,7 @@ func TestQuotas_openObjectives(t *testing.T) {
 	}
 
 	s.update(t, first, "canceled") // makes room, which a run of the schedule takes
-	if _, err := s.service.Runs.BeginScheduled(t.Context(), run); err != nil {
-		t.Errorf("with room: %v", err)
-	}
+	test.Error(t, "with room", nil, test.Err(s.service.Runs.BeginScheduled(t.Context(), run)))
 	begins(t, s, "m-9", "slow") // the run has ended at once
 	test.Is(t, "a retry", full, exceeded(t, s.call(t, "objectives/update", `{"id":"`+first+`","status":"submitted"}`)))
 }

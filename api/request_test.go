@@ -121,11 +121,9 @@ func TestREST_head(t *testing.T) {
 // content.
 func exchange(t *testing.T, verb, url string) *http.Response {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), verb, url, nil)
-	test.OK(t, err)
+	r := test.Value(http.NewRequestWithContext(t.Context(), verb, url, nil))(t)
 	r.Header.Set("A2A-Version", "1.0")
-	w, err := http.DefaultClient.Do(r)
-	test.OK(t, err)
+	w := test.Value(http.DefaultClient.Do(r))(t)
 	_ = w.Body.Close()
 	return w
 }
@@ -156,11 +154,9 @@ func TestRoot_browser(t *testing.T) {
 		{withConsole + "/", "application/json", 405, "", "method_not_allowed"},
 		{plain + "/", "", 405, "", "method_not_allowed"},
 	} {
-		r, err := http.NewRequestWithContext(t.Context(), "GET", tt.url, nil)
-		test.OK(t, err)
+		r := test.Value(http.NewRequestWithContext(t.Context(), "GET", tt.url, nil))(t)
 		r.Header.Set("Accept", tt.accept)
-		res, err := http.DefaultTransport.RoundTrip(r)
-		test.OK(t, err)
+		res := test.Value(http.DefaultTransport.RoundTrip(r))(t)
 		body, _ := io.ReadAll(res.Body)
 		_ = res.Body.Close()
 		if res.StatusCode != tt.status || res.Header.Get("Location") != tt.location || !strings.Contains(string(body), tt.body) {

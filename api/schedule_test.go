@@ -308,22 +308,16 @@ func TestBeginScheduled_faults(t *testing.T) {
 		t.Errorf("without an engine: %v", err)
 	}
 	s.world.Down(nil)
-	if _, err := s.service.Runs.BeginScheduled(t.Context(), run("write")); err != nil {
-		t.Errorf("afterwards: %v", err)
-	}
+	test.Error(t, "afterwards", nil, test.Err(s.service.Runs.BeginScheduled(t.Context(), run("write"))))
 }
 
 func TestCancelScheduled(t *testing.T) {
 	s := newService(t)
 	run := timetable.ScheduledRun{At: "2026-03-01T02:00:00Z", Schedule: timetable.Schedule{ID: "nightly", Tenant: "acme", Principal: "ann", Text: "slow"}}
-	if err := s.service.Runs.CancelScheduled(t.Context(), run); err != nil {
-		t.Errorf("an objective that was not started: %v", err)
-	}
+	test.Error(t, "an objective that was not started", nil, s.service.Runs.CancelScheduled(t.Context(), run))
 	id := test.Value(s.service.Runs.BeginScheduled(t.Context(), run))(t)
 	for range 2 {
-		if err := s.service.Runs.CancelScheduled(t.Context(), run); err != nil {
-			t.Error(err)
-		}
+		test.Error(t, "the call", nil, s.service.Runs.CancelScheduled(t.Context(), run))
 	}
 	test.Is(t, "the task", "TASK_STATE_CANCELED", s.call(t, "GetTask", `{"id":"`+id+`"}`).at("result", "status", "state").String())
 }
@@ -352,9 +346,7 @@ func TestDeclareSchedules(t *testing.T) {
 		{nil, "remove playbook:tea:daily"},
 	} {
 		before := len(s.times.Log())
-		if err := s.service.Runs.DeclareSchedules(t.Context(), step.list); err != nil {
-			t.Error(err)
-		}
+		test.Error(t, "the call", nil, s.service.Runs.DeclareSchedules(t.Context(), step.list))
 		test.Is(t, "changes", step.log, strings.Join(s.times.Log()[before:], ", "))
 		if !slices.ContainsFunc(s.times.Log(), func(line string) bool { return line == "remove playbook:tea:weekly" }) {
 			s.schedule(t, 200, http.MethodPatch, "/playbook:tea:weekly", `{"paused":true}`)

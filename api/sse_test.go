@@ -43,12 +43,8 @@ func listen(t *testing.T, h *http.Server) string {
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
-		if err := h.Shutdown(ctx); err != nil {
-			t.Errorf("shut down: %v", err)
-		}
-		if err := <-done; !errors.Is(err, http.ErrServerClosed) {
-			t.Errorf("serve: %v", err)
-		}
+		test.Error(t, "shut down", nil, h.Shutdown(ctx))
+		test.Error(t, "serve", http.ErrServerClosed, <-done)
 	})
 	return "http://" + listener.Addr().String()
 }
@@ -64,8 +60,7 @@ func open(t *testing.T, url, version, method, params string, headers ...string) 
 func follow(t *testing.T, verb, url, body string, headers ...string) *reader {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	r, err := http.NewRequestWithContext(ctx, verb, url, strings.NewReader(body))
-	test.OK(t, err)
+	r := test.Value(http.NewRequestWithContext(ctx, verb, url, strings.NewReader(body)))(t)
 	r.Header.Set("Content-Type", "application/json")
 	for i := 0; i+1 < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])

@@ -54,11 +54,9 @@ func (s *fixture) connected(ctx context.Context, t *testing.T, taskID string) (*
 	t.Helper()
 	srv := httptest.NewServer(s)
 	t.Cleanup(srv.Close)
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, srv.URL+"/a2a/rest/tasks/"+taskID+":subscribe", nil)
-	test.OK(t, err)
+	r := test.Value(http.NewRequestWithContext(ctx, http.MethodGet, srv.URL+"/a2a/rest/tasks/"+taskID+":subscribe", nil))(t)
 	r.Header.Set("A2A-Version", "1.0")
-	res, err := srv.Client().Do(r)
-	test.OK(t, err)
+	res := test.Value(srv.Client().Do(r))(t)
 	t.Cleanup(func() { _ = res.Body.Close() })
 	return srv, res
 }

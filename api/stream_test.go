@@ -238,9 +238,7 @@ func TestStream_slowReader(t *testing.T) {
 	s := newService(t, func(c *config) { c.WriteTimeout = 2 * time.Second })
 	h := s.HTTP()
 	h.ConnContext = func(ctx context.Context, c net.Conn) context.Context { // little fits into the kernel's buffers
-		if err := c.(*net.TCPConn).SetWriteBuffer(4096); err != nil {
-			t.Error(err)
-		}
+		test.Error(t, "the call", nil, c.(*net.TCPConn).SetWriteBuffer(4096))
 		return ctx
 	}
 	url := listen(t, h)

@@ -201,9 +201,7 @@ func TestCard(t *testing.T) {
 		t.Error("an empty card has an endpoint")
 	}
 	for _, answer := range []http.HandlerFunc{text(404, "text/html", ""), text(200, "application/json", "[]")} {
-		if _, err := newAgent(t, answer).client().Card(t.Context()); err == nil {
-			t.Error("no card: no error")
-		}
+		test.Fails(t, "no card: no error", "", test.Err(newAgent(t, answer).client().Card(t.Context())))
 	}
 }
 

@@ -31,8 +31,7 @@ func TestClient_Schedules(t *testing.T) {
 	if err != nil || len(list.Items) != 1 || string(list.Raw[0]) != nightly {
 		t.Fatalf("list %+v, %v", list, err)
 	}
-	s, err := c.Schedule(ctx, "night/ly")
-	test.OK(t, err)
+	s := test.Value(c.Schedule(ctx, "night/ly"))(t)
 	if diff := cmp.Diff([]client.ScheduleRun{{At: day(1), ObjectiveID: "obj-x", Status: opt.ObjectiveCompleted}}, s.Runs); diff != "" || s.Skipped != 1 || s.Missed != 2 || s.Next[0] != day(2) {
 		t.Errorf("schedule %+v", s)
 	}
@@ -80,8 +79,7 @@ func TestClient_Interrupts(t *testing.T) {
 	const gate = `{"kind":"approval","interruptId":"task-x-1-0:1","taskId":"task-x-1-0","title":"Ship it?","actions":["accept"],"objectDigest":"sha256:1",` +
 		`"taskName":"Approve","objectiveId":"obj-x","objectiveName":"Tea","contextId":"c","requestedBy":"ann"}`
 	a := newAgent(t, later, page(`{"interrupts":[`+gate+`],"nextPageToken":"p2","pageSize":1,"totalSize":7}`))
-	got, err := a.client().Interrupts(t.Context(), client.InterruptOptions{Kind: opt.Approval, ObjectiveID: "obj-x", ContextID: "a b", PageSize: 1, PageToken: "p1"})
-	test.OK(t, err)
+	got := test.Value(a.client().Interrupts(t.Context(), client.InterruptOptions{Kind: opt.Approval, ObjectiveID: "obj-x", ContextID: "a b", PageSize: 1, PageToken: "p1"}))(t)
 	if want := "GET /v1/interrupts?contextId=a+b&kind=approval&objectiveId=obj-x&pageSize=1&pageToken=p1"; a.seen()[1] != want {
 		t.Errorf("requested %s, want %s", a.seen(), want)
 	}

@@ -142,9 +142,7 @@ func TestClient_findsInterface(t *testing.T) {
 		_, err := c.Get(t.Context(), "t1", 0)
 		check(t, "Get", err)
 	}
-	if _, err := c.Get(t.Context(), "t1", 0); err == nil {
-		t.Error("the interface is gone: no error")
-	}
+	test.Fails(t, "the interface is gone: no error", "", test.Err(c.Get(t.Context(), "t1", 0)))
 	var methods []string
 	for _, line := range a.seen() {
 		method, _, _ := strings.Cut(line, " {")
@@ -169,9 +167,7 @@ func TestClient_repeats(t *testing.T) {
 	cfg.HTTP = &http.Client{Transport: &refusing{left: 3}}
 	told := 0
 	cfg.Retrying = func(error, time.Duration) { told++ }
-	if _, err := client.New(cfg).Get(t.Context(), "t1", -1); err != nil {
-		t.Errorf("Get: %v", err)
-	}
+	test.Error(t, "Get", nil, test.Err(client.New(cfg).Get(t.Context(), "t1", -1)))
 	test.Is(t, "repeats were reported", 7, told)
 
 	cfg.HTTP = &http.Client{Transport: &refusing{left: 1}}
@@ -220,9 +216,7 @@ func TestClient_attemptTimesOut(t *testing.T) {
 		result(task("WORKING")))
 	cfg := config(a.URL)
 	cfg.Timeout = 50 * time.Millisecond
-	if _, err := client.New(cfg).Get(t.Context(), "t1", -1); err != nil {
-		t.Error(err)
-	}
+	test.Error(t, "the call", nil, test.Err(client.New(cfg).Get(t.Context(), "t1", -1)))
 }
 
 // A restart of the server at the same address causes no error.

@@ -164,9 +164,7 @@ func TestClient_keys(t *testing.T) {
 	}
 	for method, call := range calls {
 		a := newAgent(t, lost, done)
-		if err := call(a.client(), "tea-1"); err != nil {
-			t.Errorf("%s: %v", method, err)
-		}
+		test.Error(t, method, nil, call(a.client(), "tea-1"))
 		var keys []string
 		for _, c := range a.calls {
 			keys = append(keys, c.header.Get("Idempotency-Key"))

@@ -51,9 +51,7 @@ func TestRefusal(t *testing.T) {
 	if !errors.As(error(&tests[1].refusal), &spec) || spec.Field != "name" {
 		t.Errorf("refusal %v is no SpecError", &tests[1].refusal)
 	}
-	if err := (&opt.Refusal{Code: "later"}).Unwrap(); err != nil {
-		t.Errorf("a code of a later version means %v", err)
-	}
+	test.Error(t, "a code of a later version means", nil, (&opt.Refusal{Code: "later"}).Unwrap())
 }
 
 // RefusalOf panics for an error that is not about a command.

@@ -63,9 +63,7 @@ func TestChain_Add(t *testing.T) {
 func TestChains(t *testing.T) {
 	docs, head := recorded(t)
 	c := test.Value(check(docs))(t)
-	if err := c.End(head); err != nil {
-		t.Error(err)
-	}
+	test.Error(t, "the call", nil, c.End(head))
 	test.Equal(t, "heads", head.Chains, c.Heads())
 }
 

@@ -27,8 +27,7 @@ func TestLimits_ofPlans(t *testing.T) {
 	o := &opt.Objective{ID: objectiveID, Limits: opt.Limits{Plans: 2, Tasks: 3, Parallel: 2}}
 	tasks := slices.Repeat([]opt.TaskSpec{{Name: "t", Dependencies: []string{}}}, 3)
 	tasks[2].Dependencies = []string{"task-0"}
-	p, err := o.NewPlan(opt.PlanSpec{Name: "p", Tasks: tasks}, a2a.Time{})
-	test.OK(t, err)
+	p := test.Value(o.NewPlan(opt.PlanSpec{Name: "p", Tasks: tasks}, a2a.Time{}))(t)
 	data, err := json.Marshal(p)
 	test.OK(t, err)
 	stored := &opt.Plan{}

@@ -2,7 +2,6 @@ package opt_test
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -154,9 +153,7 @@ func TestObjective_Apply_reorder(t *testing.T) {
 		}
 	}
 	o := objectiveOf(t, "pending")
-	if err := o.Apply(opt.Event{Kind: opt.PlanChanged, PlanID: plan(9), Change: &opt.Change{}}); !errors.Is(err, opt.ErrUnknown) {
-		t.Errorf("no plan: %v", err)
-	}
+	test.Error(t, "no plan", opt.ErrUnknown, o.Apply(opt.Event{Kind: opt.PlanChanged, PlanID: plan(9), Change: &opt.Change{}}))
 	p := planOf(t, "pending")
 	for _, on := range [][]string{{plan(2)}, nil, {}} {
 		test.OK(t, p.Apply(opt.Event{Kind: opt.PlanChanged, Change: &opt.Change{Dependencies: on}}))

@@ -79,9 +79,7 @@ func TestObjective_Apply_planRetried(t *testing.T) {
 		}
 	}
 	o := objectiveOf(t, "failed?!")
-	if err := o.Apply(opt.Event{Kind: opt.PlanRetried, PlanID: plan(9), Attempt: 2}); !errors.Is(err, opt.ErrUnknown) {
-		t.Errorf("no plan: %v", err)
-	}
+	test.Error(t, "no plan", opt.ErrUnknown, o.Apply(opt.Event{Kind: opt.PlanRetried, PlanID: plan(9), Attempt: 2}))
 }
 
 // A plan that others have replaced in an earlier attempt does not begin the next one.

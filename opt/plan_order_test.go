@@ -77,9 +77,7 @@ func TestReordered(t *testing.T) {
 		}
 	}
 	p := planOf(t, "pending")
-	if err := p.Apply(opt.Event{Kind: opt.TasksOrdered, Order: []opt.TaskOrder{{ID: "task-9"}}}); !errors.Is(err, opt.ErrUnknown) {
-		t.Errorf("no task: %v", err)
-	}
+	test.Error(t, "no task", opt.ErrUnknown, p.Apply(opt.Event{Kind: opt.TasksOrdered, Order: []opt.TaskOrder{{ID: "task-9"}}}))
 	for order, field := range map[string][]opt.TaskOrder{"tasks[0].id": {{ID: "task-9"}}, "tasks[0].dependencies[0]": {{ID: p.Tasks[0].ID, Dependencies: []string{"task-9"}}}} {
 		_, err := opt.Reordered(p, field)
 		wantSpecError(t, err, order)

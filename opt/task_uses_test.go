@@ -45,10 +45,8 @@ func TestObjective_NewPlan_uses(t *testing.T) {
 
 // A task waits for the tasks that it uses also where others declare dependencies.
 func TestPlan_Ready_waitsForWhatItUses(t *testing.T) {
-	p, err := planFrom(opt.PlanSpec{Name: "p", Tasks: []opt.TaskSpec{{Name: "a"}, {Name: "b", Dependencies: []string{}}, {Name: "c", Uses: []string{"task-0"}}}})
-	test.OK(t, err)
-	more, err := p.NewTasks([]opt.TaskSpec{{Name: "d", Dependencies: []string{"task-1"}}})
-	test.OK(t, err)
+	p := test.Value(planFrom(opt.PlanSpec{Name: "p", Tasks: []opt.TaskSpec{{Name: "a"}, {Name: "b", Dependencies: []string{}}, {Name: "c", Uses: []string{"task-0"}}}}))(t)
+	more := test.Value(p.NewTasks([]opt.TaskSpec{{Name: "d", Dependencies: []string{"task-1"}}}))(t)
 	p.Tasks, p.Started = append(p.Tasks, more...), true
 	test.Is(t, "ready", "0 1", indexes(p.Ready()))
 	p.Tasks[1].State = opt.TaskCompleted

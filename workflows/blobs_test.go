@@ -233,8 +233,7 @@ func TestBlobs_unwritten(t *testing.T) {
 // A payload that was stored before there were segments is read.
 func TestBlobs_former(t *testing.T) {
 	h := newHistory(t, nil)
-	data, err := proto.Marshal(converted(t, nil, notes(30, 4<<10)))
-	test.OK(t, err)
+	data := test.Value(proto.Marshal(converted(t, nil, notes(30, 4<<10))))(t)
 	id := workflows.Digest(data)
 	h.kept.blobs[objectiveID+"/"+id] = data
 	got, err := h.get(converter.StorageDriverClaim{ClaimData: map[string]string{"objective": objectiveID, "id": id}}, nil)
@@ -253,9 +252,7 @@ func TestBlobs_rotated(t *testing.T) {
 	h.put(input(0, opt.Work{Messages: notes(30, 4<<10)}))
 	h.cipher = keys(t, 2, 1)
 	claim := h.put(input(1, opt.Work{Messages: notes(30, 4<<10)}))
-	if _, err := h.get(*claim, keys(t, 2)); err != nil {
-		t.Errorf("with the new key alone: %v", err)
-	}
+	test.Error(t, "with the new key alone", nil, test.Err(h.get(*claim, keys(t, 2))))
 }
 
 // A client cannot take the place of a segment: the digest of what it sends is the id of

@@ -94,9 +94,7 @@ func TestClient_Start_again(t *testing.T) {
 	if got, err := c.Start(t.Context(), again); err != nil || got.Objective.Name != "first" || !got.Found {
 		t.Errorf("a repeat began %q, found %t, %v", got.Objective.Name, got.Found, err)
 	}
-	if _, err := c.Start(t.Context(), other); !errors.Is(err, opt.ErrConflict) {
-		t.Errorf("other content: %v", err)
-	}
+	test.Error(t, "other content", opt.ErrConflict, test.Err(c.Start(t.Context(), other)))
 	got, err := c.Start(t.Context(), changed)
 	test.OK(t, err)
 	test.Equal(t, "plans", o.Plans, got.Plans)

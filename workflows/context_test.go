@@ -80,9 +80,7 @@ func TestContext_continuesAsNew(t *testing.T) {
 		f := newFloor(t)
 		for i := range members {
 			f.members[member(i)] = func(machine.Turn) error {
-				if served != i {
-					t.Errorf("%s has the turn, want number %d", member(i), served)
-				}
+				test.Is(t, member(i)+": the number of the turn", i, served)
 				served++
 				return nil
 			}

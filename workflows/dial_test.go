@@ -32,8 +32,7 @@ func (accepting) RespondWorkflowTaskCompleted(context.Context, *workflowservice.
 // A client records the decisions in an encrypted result, and after a failure lets others pass for a
 // while.
 func TestDial_recordsDecisions(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	test.OK(t, err)
+	listener := test.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	server := grpc.NewServer()
 	workflowservice.RegisterWorkflowServiceServer(server, accepting{})
 	go func() { _ = server.Serve(listener) }()

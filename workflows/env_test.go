@@ -379,8 +379,7 @@ func newPlanEnv(t *testing.T) (*testsuite.TestWorkflowEnvironment, *recording) {
 func planInput(t *testing.T, spec opt.PlanSpec) workflows.PlanInput {
 	t.Helper()
 	o := &opt.Objective{ID: objectiveID, Attempt: 1}
-	plan, err := o.NewPlan(spec, a2a.At(began))
-	test.OK(t, err)
+	plan := test.Value(o.NewPlan(spec, a2a.At(began)))(t)
 	return workflows.PlanInput{State: machine.PlanState{
 		Rules: machine.Rules, Plan: *plan, Tenant: "t", ContextID: objectiveID, RootID: objectiveID, Objective: "Test",
 		First: &machine.Directed{Directive: machine.Directive{N: 1, Start: true, Leaf: true}},

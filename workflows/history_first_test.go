@@ -22,20 +22,16 @@ import (
 // texts of gates included, needs another version of the rules: see machine.Rules.
 func TestReadRun_firstEventsStay(t *testing.T) {
 	const want = "489f1735e7b45066eadfb009108cde287ce69227526ac104240bc1551490d40b"
-	file, err := os.Open("testdata/reported-first.1.0.json")
-	test.OK(t, err)
+	file := test.Value(os.Open("testdata/reported-first.1.0.json"))(t)
 	defer file.Close()
-	h, err := client.HistoryFromJSON(file, client.HistoryJSONOptions{})
-	test.OK(t, err)
-	run, err := readRun(t.Context(), payloadReader{data: NewDataConverter(nil)}, h.GetEvents())
-	test.OK(t, err)
+	h := test.Value(client.HistoryFromJSON(file, client.HistoryJSONOptions{}))(t)
+	run := test.Value(readRun(t.Context(), payloadReader{data: NewDataConverter(nil)}, h.GetEvents()))(t)
 	var events []opt.Event
 	opened := false
 	for _, f := range run.opened {
 		events, opened = append(events, f.Event), opened || f.Gate != nil
 	}
-	text, err := json.Marshal(events)
-	test.OK(t, err)
+	text := test.Value(json.Marshal(events))(t)
 	if sum := sha256.Sum256(text); hex.EncodeToString(sum[:]) != want || !opened {
 		t.Errorf("the first events have the digest %x, want %s:\n%s", sum, want, text)
 	}
@@ -47,8 +43,7 @@ func TestReadRun_firstEventsOfAnotherEpoch(t *testing.T) {
 	data := NewDataConverter(nil)
 	for epoch, want := range map[int]int{1: 1, 2: 0} {
 		plan := opt.Plan{ID: "plan-aaaaaaaaaaaaaaaaaaaaaaaaaa-1", ObjectiveID: "obj-aaaaaaaaaaaaaaaaaaaaaaaaaa", Status: opt.PlanPending, Started: true, Run: 1}
-		input, err := data.ToPayloads(PlanInput{State: machine.PlanState{Rules: machine.Rules, Plan: plan, Epoch: epoch, Rewind: epoch > 1}})
-		test.OK(t, err)
+		input := test.Value(data.ToPayloads(PlanInput{State: machine.PlanState{Rules: machine.Rules, Plan: plan, Epoch: epoch, Rewind: epoch > 1}}))(t)
 		began := &historypb.WorkflowExecutionStartedEventAttributes{WorkflowType: &commonpb.WorkflowType{Name: PlanWorkflow}, Input: input}
 		run, err := readRun(t.Context(), payloadReader{data: data}, []*historypb.HistoryEvent{{
 			EventTime: timestamppb.Now(), Attributes: &historypb.HistoryEvent_WorkflowExecutionStartedEventAttributes{WorkflowExecutionStartedEventAttributes: began},

@@ -150,9 +150,7 @@ func keptOf(t *testing.T, log *recording, open opt.Opening) *opt.Kept {
 			}
 			o.Plans = append(o.Plans, &own)
 		case p != nil:
-			if err := p.Apply(e); err != nil {
-				t.Error(err)
-			}
+			test.Error(t, "the call", nil, p.Apply(e))
 		}
 	}
 	return kept

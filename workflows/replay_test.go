@@ -40,20 +40,16 @@ func TestReplay(t *testing.T) {
 			replayer.RegisterWorkflowWithOptions(workflows.Scheduled, workflow.RegisterOptions{Name: workflows.ScheduledWorkflow})
 			h := readHistory(t, filepath.Join("testdata", entry.Name()))
 			options := worker.ReplayWorkflowHistoryOptions{OriginalExecution: workflow.Execution{RunID: resetTo(h)}}
-			if err := replayer.ReplayWorkflowHistoryWithOptions(discard, h, options); err != nil {
-				t.Error(err)
-			}
+			test.Error(t, "the call", nil, replayer.ReplayWorkflowHistoryWithOptions(discard, h, options))
 		})
 	}
 }
 
 func readHistory(t *testing.T, path string) *historypb.History {
 	t.Helper()
-	file, err := os.Open(path)
-	test.OK(t, err)
+	file := test.Value(os.Open(path))(t)
 	defer file.Close()
-	h, err := client.HistoryFromJSON(file, client.HistoryJSONOptions{})
-	test.OK(t, err)
+	h := test.Value(client.HistoryFromJSON(file, client.HistoryJSONOptions{}))(t)
 	return h
 }
 
@@ -77,10 +73,8 @@ func TestReplay_laterRules(t *testing.T) {
 		"objective.go": {fmt.Sprintf("\nconst Rules = %d\n", machine.Rules), fmt.Sprintf("\nconst Rules = %d\n", next), "Loose(m.State.Rules)", loose},
 		"plan.go":      {"Loose(m.State.Rules)", loose},
 	} {
-		path, err := filepath.Abs(filepath.Join("..", "opt", "machine", name))
-		test.OK(t, err)
-		source, err := os.ReadFile(path)
-		test.OK(t, err)
+		path := test.Value(filepath.Abs(filepath.Join("..", "opt", "machine", name)))(t)
+		source := test.Value(os.ReadFile(path))(t)
 		changed := strings.NewReplacer(changes...).Replace(string(source))
 		for i := 1; i < len(changes); i += 2 {
 			if !strings.Contains(changed, changes[i]) {
@@ -91,8 +85,7 @@ func TestReplay_laterRules(t *testing.T) {
 		test.OK(t, os.WriteFile(replace[path], []byte(changed), 0o600))
 	}
 	overlay := filepath.Join(t.TempDir(), "overlay.json")
-	content, err := json.Marshal(map[string]any{"Replace": replace})
-	test.OK(t, err)
+	content := test.Value(json.Marshal(map[string]any{"Replace": replace}))(t)
 	test.OK(t, os.WriteFile(overlay, content, 0o600))
 	out, err := exec.CommandContext(t.Context(), "go", "test", "-vet=off", "-count=1", "-overlay", overlay, "-run", "TestReplay$", ".").CombinedOutput()
 	if err != nil {

@@ -157,9 +157,7 @@ func TestScheduled_allowsOverlaps(t *testing.T) {
 // A failed start is repeated; one that is refused is not.
 func TestScheduled_repeatsStart(t *testing.T) {
 	o := &office{awaits: 1, fail: []error{opt.ErrUnavailable, errors.New("no luck")}}
-	if _, err := scheduled(t, o, asItIs, nothing); err != nil {
-		t.Error(err)
-	}
+	test.Error(t, "the call", nil, test.Err(scheduled(t, o, asItIs, nothing)))
 	test.Equal(t, "calls", []string{beginLine, beginLine, beginLine, lookLine}, o.log)
 
 	o = &office{fail: []error{fmt.Errorf("%w: no such context", activities.ErrRefused)}}

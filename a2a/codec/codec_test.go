@@ -82,9 +82,7 @@ func TestForeign_leavesOut(t *testing.T) {
 	if got.Received.Word != "TASK_STATE_PURRING" || !strings.Contains(string(got.Received.Status), `"timestamp":"now"`) {
 		t.Errorf("received %+v", got.Received)
 	}
-	if _, err := codec.Peer.Task(json.RawMessage(raw)); err == nil {
-		t.Error("a peer may send an unknown state")
-	}
+	test.Fails(t, "a peer may send an unknown state", "", test.Err(codec.Peer.Task(json.RawMessage(raw))))
 }
 
 // A peer that sends bytes that are no base64 has sent no answer, in either version.

@@ -38,9 +38,7 @@ func described(t *testing.T, books *planner.Playbooks, m a2a.Message) (out []str
 			out = append(out, line)
 		}
 	}
-	if _, err := (&opt.Objective{ID: opt.NewObjectiveID([16]byte{})}).NewPlans(specs, a2a.Time{}); err != nil {
-		t.Error(err)
-	}
+	test.Error(t, "the call", nil, test.Err((&opt.Objective{ID: opt.NewObjectiveID([16]byte{})}).NewPlans(specs, a2a.Time{})))
 	return out
 }
 

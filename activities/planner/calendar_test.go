@@ -97,10 +97,8 @@ func TestCalendars(t *testing.T) {
 
 // No working time counts before a step by which those with a calendar are asked.
 func TestCalendars_later(t *testing.T) {
-	c, err := calendarsIn(t, strings.Replace(calendars, "    default: true\n", "", 1))
-	test.OK(t, err)
-	g, err := gateOf(t, c, "responders: {principals: [ann]}\n      wait: [{after: 1h, do: escalate, to: {groups: [guards]}}, {after: 1 working hour, do: remind}]")
-	test.OK(t, err)
+	c := test.Value(calendarsIn(t, strings.Replace(calendars, "    default: true\n", "", 1)))(t)
+	g := test.Value(gateOf(t, c, "responders: {principals: [ann]}\n      wait: [{after: 1h, do: escalate, to: {groups: [guards]}}, {after: 1 working hour, do: remind}]"))(t)
 	night := a2a.At(time.Date(2026, 11, 30, 3, 0, 0, 0, time.UTC))
 	test.Is(t, "seconds after which an hour of the guards is over", 2*3600, g.Clocked(night, true).Ladder[1].After)
 }

@@ -154,8 +154,7 @@ func TestPlaybooks_Match_fallback(t *testing.T) {
 
 // All plans of a playbook have its budget, which limits all of the work, and their own beside it.
 func TestPlaybooks_Plan_budget(t *testing.T) {
-	p, err := planner.Load(fstest.MapFS{"x.yaml": {Data: []byte("name: a\ndefault: true\nbudget: {cost: 2.5, time: 2h, calls: 0, on-exceeded: fail, most: {tokens: 100}}\nplans:\n- {name: P, tasks: [{name: T}]}\n- {name: Q, budget: {tokens: 5}, tasks: [{name: T}]}")}}, "x.yaml")
-	test.OK(t, err)
+	p := test.Value(planner.Load(fstest.MapFS{"x.yaml": {Data: []byte("name: a\ndefault: true\nbudget: {cost: 2.5, time: 2h, calls: 0, on-exceeded: fail, most: {tokens: 100}}\nplans:\n- {name: P, tasks: [{name: T}]}\n- {name: Q, budget: {tokens: 5}, tasks: [{name: T}]}")}}, "x.yaml"))(t)
 	_, specs, _, err := p.Match(a2a.Message{})
 	if own := specs[1].Own; err != nil || specs[0].Own != nil || own == nil || *own != (opt.Budget{SpendLimit: opt.SpendLimit{Tokens: 5}}) {
 		t.Errorf("the plan alone: %+v, %v", specs, err)

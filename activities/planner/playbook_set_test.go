@@ -35,9 +35,7 @@ func TestPlaybookSet(t *testing.T) {
 	if err := set.Require(func(b *planner.Playbooks) error { return b.CheckExecutors("", "htpp") }); err == nil {
 		t.Error("Require accepted a check that fails")
 	}
-	if err := set.Require(func(b *planner.Playbooks) error { return b.CheckExecutors("", "echo") }); err != nil {
-		t.Error(err)
-	}
+	test.Error(t, "the call", nil, set.Require(func(b *planner.Playbooks) error { return b.CheckExecutors("", "echo") }))
 	file = named("second", "htpp")
 	test.Is(t, "with another executor", `0.yaml:3: there is no executor "htpp"; known are echo`, fmt.Sprint(set.Reload()))
 	check("with another executor", "first")
@@ -57,9 +55,7 @@ func TestPlaybookSet_isUsedByMany(t *testing.T) {
 	for range 4 {
 		ended.Go(func() {
 			for range 100 {
-				if err := set.Reload(); err != nil {
-					t.Error(err)
-				}
+				test.Error(t, "the call", nil, set.Reload())
 				if got, err := set.Plan(context.WithoutCancel(t.Context()), activities.Request{Name: "x"}); err != nil || len(got.Plans) != 1 {
 					t.Errorf("plans %+v, error %v", got, err)
 				}

@@ -216,9 +216,7 @@ func awaitClosed(t *testing.T, pipe string, ended <-chan error) {
 	if f, err := os.OpenFile(pipe, os.O_WRONLY|syscall.O_NONBLOCK, 0); err == nil {
 		_ = f.Close()
 	}
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
+	test.Error(t, "the call", nil, <-ended)
 }
 
 // workerPipe is the variable of a worker that runs a program until it is killed.

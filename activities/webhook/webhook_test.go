@@ -31,9 +31,7 @@ type server struct {
 
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var work activities.Work
-	if err := json.NewDecoder(r.Body).Decode(&work); err != nil {
-		s.t.Error(err)
-	}
+	test.Error(s.t, "the call", nil, json.NewDecoder(r.Body).Decode(&work))
 	key := work.Key
 	if work.Cancel {
 		key += ":cancel"
@@ -42,9 +40,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.t.Errorf("the headers are %v for the key %s", r.Header, work.Key)
 	}
 	var kind string
-	if err := json.Unmarshal(work.Input, &kind); err != nil {
-		s.t.Error(err)
-	}
+	test.Error(s.t, "the call", nil, json.Unmarshal(work.Input, &kind))
 	s.mu.Lock()
 	s.seen[work.Key] = true
 	s.mu.Unlock()

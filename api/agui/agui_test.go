@@ -130,9 +130,7 @@ func TestReply_answer(t *testing.T) {
 			t.Errorf("%s: %+v, %v", tt.resume, p.Message.Message.Parts, err)
 		}
 	}
-	if _, err := agui.Answer(one, `{"interruptId":"task-x:1","status":"resolved"}`); err == nil {
-		t.Error("nothing is an answer")
-	}
+	test.Fails(t, "nothing is an answer", "", test.Err(agui.Answer(one, `{"interruptId":"task-x:1","status":"resolved"}`)))
 	if schema, err := agui.Schema(one); err != nil || !strings.Contains(string(schema), `[9007199254740993,null]`) {
 		t.Errorf("the schema: %s, %v", schema, err)
 	}

@@ -2,7 +2,6 @@ package call_test
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -24,9 +23,7 @@ func TestShare_Await_inTurn(t *testing.T) {
 		ask := func(name, user string, n int) *call.Share {
 			h := s.Of(user, n)
 			go func() {
-				if err := h.Await(t.Context(), n); err != nil {
-					t.Errorf("%s: %v", name, err)
-				}
+				test.Error(t, name, nil, h.Await(t.Context(), n))
 				mu.Lock()
 				defer mu.Unlock()
 				served = append(served, name)
@@ -87,9 +84,7 @@ func TestShare_Await_late(t *testing.T) {
 		defer cancel()
 		late, small := s.Of("bob", 4), s.Of("eve", 1)
 		go func() {
-			if err := late.Await(ctx, 4); !errors.Is(err, context.DeadlineExceeded) {
-				t.Errorf("without success: %v", err)
-			}
+			test.Error(t, "without success", context.DeadlineExceeded, late.Await(ctx, 4))
 		}()
 		synctest.Wait()
 		test.OK(t, small.Await(t.Context(), 1))

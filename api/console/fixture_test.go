@@ -73,7 +73,8 @@ func beginService(t *testing.T, world servicetest.Config, serve func(*service.Co
 		Engine: s.world, Journal: s.world.Journal(), Pushes: s.world.Journal().Pushes, Watch: s.world.Watch, Agent: agent{}, Card: card.Info{Name: "Longhaul"},
 		Standing: s.world.Journal().Standing, Absences: s.world.Journal().Absences,
 		BlockingWait: 20 * time.Millisecond, ReplyWait: 20 * time.Millisecond, CancelWait: 20 * time.Millisecond, Now: s.world.Now,
-		Links: read.Links{UI: "https://temporal.example.com", Namespace: "default"},
+		CallTimeout: time.Minute, // a large object takes long on a busy machine
+		Links:       read.Links{UI: "https://temporal.example.com", Namespace: "default"},
 	}
 	serve(&served)
 	operations := service.New(served)
@@ -143,16 +144,13 @@ func (b *browser) post(path string, form url.Values, headers ...string) page {
 
 func (b *browser) do(verb, path, body string, headers ...string) page {
 	b.t.Helper()
-	r, err := http.NewRequestWithContext(b.t.Context(), verb, b.site.URL+path, strings.NewReader(body))
-	test.OK(b.t, err)
+	r := test.Value(http.NewRequestWithContext(b.t.Context(), verb, b.site.URL+path, strings.NewReader(body)))(b.t)
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
-	w, err := b.http.Do(r)
-	test.OK(b.t, err)
+	w := test.Value(b.http.Do(r))(b.t)
 	defer func() { _ = w.Body.Close() }()
-	data, err := io.ReadAll(w.Body)
-	test.OK(b.t, err)
+	data := test.Value(io.ReadAll(w.Body))(b.t)
 	return page{w.StatusCode, w.Request.URL.Path, w.Request.URL.RawQuery, w.Header, string(data), textOf(string(data))}
 }
 

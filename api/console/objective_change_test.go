@@ -468,9 +468,7 @@ func TestChange_refusedPage(t *testing.T) {
 // resolve returns the address that a link on the page at a path leads to.
 func resolve(t *testing.T, path, link string) string {
 	t.Helper()
-	base, err := url.Parse(path)
-	test.OK(t, err)
-	to, err := base.Parse(link)
-	test.OK(t, err)
+	base := test.Value(url.Parse(path))(t)
+	to := test.Value(base.Parse(link))(t)
 	return to.String()
 }

@@ -43,10 +43,8 @@ func (b *browser) leave(next string) string {
 	if p.status != http.StatusSeeOther || to == "" {
 		b.t.Fatalf("the way to the provider: %d %s", p.status, p.text)
 	}
-	r, err := http.NewRequestWithContext(b.t.Context(), http.MethodGet, to, nil)
-	test.OK(b.t, err)
-	w, err := b.http.Do(r)
-	test.OK(b.t, err)
+	r := test.Value(http.NewRequestWithContext(b.t.Context(), http.MethodGet, to, nil))(b.t)
+	w := test.Value(b.http.Do(r))(b.t)
 	defer func() { _ = w.Body.Close() }()
 	back, err := w.Location()
 	if err != nil {

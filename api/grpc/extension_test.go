@@ -35,8 +35,7 @@ func TestExtensions_metadata(t *testing.T) {
 	if at == 0 || of(task.GetMetadata(), a2a.ExtensionBudget)["spent"] == nil {
 		t.Errorf("the task has %v", task.GetMetadata())
 	}
-	stream, err := s.SubscribeToTask(with(t, "a2a-extensions", all, "last-event-id", "1"), &a2apb.SubscribeToTaskRequest{Id: task.GetId()})
-	test.OK(t, err)
+	stream := test.Value(s.SubscribeToTask(with(t, "a2a-extensions", all, "last-event-id", "1"), &a2apb.SubscribeToTaskRequest{Id: task.GetId()}))(t)
 	canceled, err := s.CancelTask(with(t, "a2a-extensions", all), &a2apb.CancelTaskRequest{
 		Id: task.GetId(), Metadata: in(a2a.ExtensionCancel, map[string]any{"reason": "Not needed."}),
 	})

@@ -92,12 +92,8 @@ func (s *fixture) listen(t *testing.T) {
 	s.conn, s.A2AServiceClient = conn, a2apb.NewA2AServiceClient(conn)
 	t.Cleanup(func() {
 		_ = conn.Close()
-		if err := s.grpc.Shutdown(context.Background()); err != nil {
-			t.Error(err)
-		}
-		if err := <-served; err != nil {
-			t.Errorf("Serve: %v", err)
-		}
+		test.Error(t, "the call", nil, s.grpc.Shutdown(context.Background()))
+		test.Error(t, "Serve", nil, <-served)
 	})
 }
 

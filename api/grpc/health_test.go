@@ -111,9 +111,7 @@ func TestHealth_watchEnds(t *testing.T) {
 		test.OK(t, test.Err(stream.Recv()))
 		streams = append(streams, stream)
 	}
-	if err := s.grpc.Shutdown(t.Context()); err != nil {
-		t.Errorf("Shutdown: %v", err)
-	}
+	test.Error(t, "Shutdown", nil, s.grpc.Shutdown(t.Context()))
 	for i, stream := range streams {
 		if got, err := stream.Recv(); !errors.Is(err, io.EOF) {
 			t.Errorf("stream %d: after the server stopped came %v, error %v", i, got, err)

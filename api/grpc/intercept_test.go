@@ -111,8 +111,7 @@ func TestExtensions(t *testing.T) {
 		t.Error("a refused send began something")
 	}
 	ctx := with(t, "a2a-extensions", "urn:other, urn:must", "a2a-extensions", a2a.ExtensionOPT)
-	answer, err := s.SendMessage(ctx, said("m", "write"), grpc.Header(&head))
-	test.OK(t, err)
+	answer := test.Value(s.SendMessage(ctx, said("m", "write"), grpc.Header(&head)))(t)
 	if got := head.Get("a2a-extensions"); len(got) != 1 || got[0] != a2a.ExtensionOPT+", urn:must" {
 		t.Errorf("extensions %q", got)
 	}

@@ -56,13 +56,10 @@ func rest(stream grpc.ServerStreamingClient[a2apb.StreamResponse]) (events []str
 
 func TestStreams(t *testing.T) {
 	s := newService(t)
-	sending, err := s.SendStreamingMessage(with(t), said("m", "slow"))
-	test.OK(t, err)
-	first, err := sending.Recv()
-	test.OK(t, err)
+	sending := test.Value(s.SendStreamingMessage(with(t), said("m", "slow")))(t)
+	first := test.Value(sending.Recv())(t)
 	id := first.GetTask().GetId()
-	watching, err := s.SubscribeToTask(with(t), &a2apb.SubscribeToTaskRequest{Id: id})
-	test.OK(t, err)
+	watching := test.Value(s.SubscribeToTask(with(t), &a2apb.SubscribeToTaskRequest{Id: id}))(t)
 	if e, err := watching.Recv(); err != nil || brief(e) != "task working" {
 		t.Errorf("a subscription begins with %v, error %v", e, err)
 	}
@@ -128,16 +125,12 @@ func TestShutdown(t *testing.T) {
 	s := newService(t)
 	id := s.send(t, "m", "slow").GetId()
 	stream := s.follow(t, id)
-	if err := s.grpc.Shutdown(t.Context()); err != nil {
-		t.Errorf("Shutdown: %v", err)
-	}
+	test.Error(t, "Shutdown", nil, s.grpc.Shutdown(t.Context()))
 	got, err := rest(stream)
 	if wantFault(t, "stream", err, codes.Unavailable, "UNAVAILABLE"); got != nil {
 		t.Errorf("then came %q", got)
 	}
-	if _, err := s.GetTask(with(t), &a2apb.GetTaskRequest{Id: id}); err == nil {
-		t.Error("a server that has stopped serves")
-	}
+	test.Fails(t, "a server that has stopped serves", "", test.Err(s.GetTask(with(t), &a2apb.GetTaskRequest{Id: id})))
 }
 
 // A client that disconnects frees its stream.

@@ -78,13 +78,9 @@ func TestAuthenticate_revoked(t *testing.T) {
 	}
 	test.OK(t, f.journal.APIKeys.RevokeAPIKey(t.Context(), k.ID, a2a.At(f.clock.Now())))
 	f.clock.move(time.Second)
-	if _, err := f.Authenticate(request(t, "X-API-Key", short)); err == nil {
-		t.Error("an expired key is accepted")
-	}
+	test.Fails(t, "an expired key is accepted", "", test.Err(f.Authenticate(request(t, "X-API-Key", short))))
 	f.clock.move(2 * time.Second)
-	if _, err := f.Authenticate(request(t, "X-API-Key", text)); err == nil {
-		t.Error("a revoked key is accepted")
-	}
+	test.Fails(t, "a revoked key is accepted", "", test.Err(f.Authenticate(request(t, "X-API-Key", text))))
 }
 
 // While keys cannot be read, callers get a retryable error.
@@ -92,9 +88,7 @@ func TestAuthenticate_keysUnavailable(t *testing.T) {
 	f := newFixture(t, identity.Config{})
 	text, _ := f.key(t)
 	a := identity.New(identity.Config{Keys: broken{}})
-	if _, err := a.Authenticate(request(t, "X-API-Key", text)); !errors.Is(err, opt.ErrUnavailable) {
-		t.Errorf("error %v", err)
-	}
+	test.Error(t, "error", opt.ErrUnavailable, test.Err(a.Authenticate(request(t, "X-API-Key", text))))
 	test.OK(t, f.journal.Close())
 	wantStatus(t, "with a closed journal", f.calls(t, "X-API-Key", text), http.StatusServiceUnavailable, grpcUnavailable)
 }
@@ -150,16 +144,12 @@ func TestAuthenticate_flood(t *testing.T) {
 		}
 	}
 	f.clock.move(3 * time.Second)
-	if err := from(bad, other); err != nil {
-		t.Errorf("after a second: %v", err)
-	}
+	test.Error(t, "after a second", nil, from(bad, other))
 	for range 20 {
 		_ = from(bad, "lh_x_y")
 	}
 	f.clock.move(10 * time.Millisecond)
-	if err := from(bad, good); err != nil {
-		t.Errorf("a key that was accepted, and is to be checked again: %v", err)
-	}
+	test.Error(t, "a key that was accepted, and is to be checked again", nil, from(bad, good))
 	test.OK(t, f.journal.APIKeys.RevokeAPIKey(t.Context(), k.ID, a2a.At(f.clock.Now())))
 	f.clock.move(3 * time.Second)
 	for range 20 {
@@ -219,8 +209,6 @@ func TestAuthenticate_floodThroughProxy(t *testing.T) {
 		var fault *call.Fault
 		test.Is(t, name+": limited", tc.limited, errors.As(from(tc.sender, tc.forwarded, "lh_x_y"), &fault))
 		fresh, _ := f.key(t)
-		if err := from(tc.sender, tc.forwarded, fresh); err != nil {
-			t.Errorf("%s: a fresh key: %v", name, err)
-		}
+		test.Error(t, name+": a fresh key", nil, from(tc.sender, tc.forwarded, fresh))
 	}
 }

@@ -50,8 +50,7 @@ func newIssuer(t *testing.T) *issuer {
 // issue makes a certificate that is valid now; by is nil for one that signs itself.
 func issue(t *testing.T, template x509.Certificate, by *issuer) tls.Certificate {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	test.OK(t, err)
+	key := test.Value(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	template.SerialNumber = big.NewInt(1)
 	if template.NotAfter.IsZero() {
 		template.NotBefore, template.NotAfter = time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
@@ -60,10 +59,8 @@ func issue(t *testing.T, template x509.Certificate, by *issuer) tls.Certificate 
 	if by != nil {
 		parent, signer = by.pair.Leaf, by.pair.PrivateKey.(*ecdsa.PrivateKey)
 	}
-	der, err := x509.CreateCertificate(rand.Reader, &template, parent, key.Public(), signer)
-	test.OK(t, err)
-	leaf, err := x509.ParseCertificate(der)
-	test.OK(t, err)
+	der := test.Value(x509.CreateCertificate(rand.Reader, &template, parent, key.Public(), signer))(t)
+	leaf := test.Value(x509.ParseCertificate(der))(t)
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}
 }
 
@@ -165,9 +162,7 @@ func secured(t *testing.T, f *fixture, clients *issuer) *host {
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(l) }()
 	t.Cleanup(func() {
-		if err := s.Shutdown(context.Background()); err != nil {
-			t.Error(err)
-		}
+		test.Error(t, "the call", nil, s.Shutdown(context.Background()))
 		<-served
 	})
 	return h

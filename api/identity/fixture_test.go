@@ -95,12 +95,8 @@ func (f *fixture) listen(t *testing.T, s *apigrpc.Server) {
 	f.grpc = a2apb.NewA2AServiceClient(conn)
 	t.Cleanup(func() {
 		_ = conn.Close()
-		if err := s.Shutdown(context.Background()); err != nil {
-			t.Error(err)
-		}
-		if err := <-served; err != nil {
-			t.Error(err)
-		}
+		test.Error(t, "the call", nil, s.Shutdown(context.Background()))
+		test.Error(t, "the call", nil, <-served)
 	})
 }
 

@@ -194,9 +194,7 @@ func TestAuthenticate_clockSkew(t *testing.T) {
 	for name, claims := range map[string]fields{
 		"expired a moment ago": {"exp": now - 59}, "valid in a moment": {"nbf": now + 59}, "made in a moment": {"iat": now + 59},
 	} {
-		if _, err := f.Authenticate(request(t, "Authorization", "Bearer "+p.token(f, claims))); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		test.Error(t, name, nil, test.Err(f.Authenticate(request(t, "Authorization", "Bearer "+p.token(f, claims)))))
 	}
 	f.clock.move(2 * time.Second)
 	token := p.token(f, fields{"exp": now - 59})

@@ -158,15 +158,13 @@ func (s *site) post(caller, method string, params map[string]any) (out struct {
 		},
 	}
 	body, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
-	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.URL+mcp.Path, strings.NewReader(string(body)))
-	test.OK(s.t, err)
+	r := test.Value(http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.URL+mcp.Path, strings.NewReader(string(body))))(s.t)
 	for name, value := range map[string]string{
 		"Content-Type": "application/json", "Accept": "application/json, text/event-stream", "Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": method, "Mcp-Name": "write_text",
 	} {
 		r.Header.Set(name, value)
 	}
-	res, err := (&http.Client{Transport: as(caller)}).Do(r)
-	test.OK(s.t, err)
+	res := test.Value((&http.Client{Transport: as(caller)}).Do(r))(s.t)
 	defer res.Body.Close()
 	text, _ := io.ReadAll(res.Body)
 	if found := regexp.MustCompile(`(?m)^data: (\{.*)$`).FindSubmatch(text); found != nil {

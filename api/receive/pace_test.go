@@ -145,9 +145,7 @@ func TestPacer_failures(t *testing.T) {
 	pace(t, func(t *testing.T, p *receive.Pacer, d *deliveries) {
 		d.fail = 1
 		in := opt.Callback{ID: "a", TaskID: "task", Round: 1, Text: "a"}
-		if err := p.Receive(t.Context(), in); err == nil {
-			t.Error("a failed delivery has no error")
-		}
+		test.Fails(t, "a failed delivery has no error", "", p.Receive(t.Context(), in))
 		say(t, p, in)
 		d.fail = 3
 		say(t, p, opt.Callback{Text: "b"})

@@ -42,9 +42,7 @@ func TestAgent_goesOnAfterAReply(t *testing.T) {
 	task := c.MustSend(t.Context(), t, harness.Message{ID: "tck-input-required-1", Text: "x", Wait: true})
 	follower := c.Follow(t.Context(), task.ID, 0)
 	c.MustSend(t.Context(), t, harness.Message{ID: "tck-complete-task-1", TaskID: task.ID, Text: "y"})
-	if _, err := follower.UntilState(t.Context(), "COMPLETED"); err != nil {
-		t.Error(err)
-	}
+	test.Error(t, "the call", nil, test.Err(follower.UntilState(t.Context(), "COMPLETED")))
 	p.Stop()
 }
 

@@ -386,10 +386,8 @@ func TestSchemas_fit(t *testing.T) {
 		{"callback.json", `{"outcome":"done"}`, false},
 		{"callback.json", `{}`, true},
 	} {
-		s, err := jsonschema.NewCompiler().Compile(tt.schema)
-		test.OK(t, err)
-		v, err := jsonschema.UnmarshalJSON(strings.NewReader(tt.text))
-		test.OK(t, err)
+		s := test.Value(jsonschema.NewCompiler().Compile(tt.schema))(t)
+		v := test.Value(jsonschema.UnmarshalJSON(strings.NewReader(tt.text)))(t)
 		if err := s.Validate(v); (err == nil) != tt.fits {
 			t.Errorf("%s with %s: %v", tt.schema, tt.text, err)
 		}

@@ -60,10 +60,8 @@ func TestMigrations(t *testing.T) {
 func TestModules_sameVersions(t *testing.T) {
 	versions := map[string]string{}
 	for _, name := range []string{"go.mod", "dev/go.mod", "examples/worker/go/go.mod"} {
-		text, err := os.ReadFile("../../" + name)
-		test.OK(t, err)
-		mod, err := modfile.Parse(name, text, nil)
-		test.OK(t, err)
+		text := test.Value(os.ReadFile("../../" + name))(t)
+		mod := test.Value(modfile.Parse(name, text, nil))(t)
 		for _, r := range mod.Require {
 			if v := versions[r.Mod.Path]; v != "" && v != r.Mod.Version {
 				t.Errorf("%s has %s, and go.mod %s", name, r.Mod, v)

@@ -14,8 +14,7 @@ import (
 
 // The example of docs/decide.md is valid, and says what its text says.
 func TestRead_docs(t *testing.T) {
-	docs, err := os.ReadFile("../../docs/decide.md")
-	test.OK(t, err)
+	docs := test.Value(os.ReadFile("../../docs/decide.md"))(t)
 	_, section, _ := strings.Cut(string(docs), "## Rehearsal\n")
 	_, rest, _ := strings.Cut(section, "```yaml\n")
 	example, _, found := strings.Cut(rest, "```")
@@ -23,8 +22,7 @@ func TestRead_docs(t *testing.T) {
 	if err := os.WriteFile(file, []byte(example), 0o600); err != nil || !found {
 		t.Fatal(err, found)
 	}
-	a, err := assume.Read(file)
-	test.OK(t, err)
+	a := test.Value(assume.Read(file))(t)
 	order, llm, ann := a.Tasks["Order"], a.Executors["llm"], a.People[0]
 	if a.Requester != "bob" || a.Within != 48*time.Hour || a.Budget.Cost != 5_000_000 || a.Tasks["Form"].Verdict != opt.Ask {
 		t.Errorf("got %+v", a)

@@ -20,9 +20,7 @@ func TestProcess_Kill(t *testing.T) {
 	if p.Running() || p.Wait() == nil {
 		t.Errorf("running: %v, it ended with %v", p.Running(), p.Wait())
 	}
-	if err := child.Until(t.Context(), time.Millisecond, func() error { return ended(p) }); err != nil {
-		t.Errorf("the child of the process: %v", err)
-	}
+	test.Error(t, "the child of the process", nil, child.Until(t.Context(), time.Millisecond, func() error { return ended(p) }))
 	p.KillTree() // it has ended
 
 	p = start(t, script)
@@ -46,9 +44,7 @@ func TestProcess_KillTree_whileChildrenBegin(t *testing.T) {
 		return nil
 	}))
 	p.KillTree()
-	if err := child.Until(t.Context(), time.Millisecond, func() error { return ended(p) }); err != nil {
-		t.Errorf("children of the process: %v", err)
-	}
+	test.Error(t, "children of the process", nil, child.Until(t.Context(), time.Millisecond, func() error { return ended(p) }))
 }
 
 // ended returns nil if the processes have ended whose ids are in the log of p. The test does not

@@ -102,9 +102,7 @@ func TestInbox_decides(t *testing.T) {
 	v.press(t, "Your decision:", "\x1b[B\x1b[B\r")
 	v.press(t, "Refine: [Ctrl-D leaves]", "\n")
 	v.press(t, "This does not fit: say what to refine", "more tea\n")
-	if err := <-done; err != nil {
-		t.Error(err)
-	}
+	test.Error(t, "the call", nil, <-done)
 	if said := v.end(); !strings.Contains(said, "Nothing waits for a person.") || strings.Contains(said, "longhaul answer") {
 		t.Errorf("the screen is\n%s", said)
 	}
@@ -166,9 +164,7 @@ func TestInbox_asks(t *testing.T) {
 	v.press(t, "Colors? This does not fit", "1\r")
 	v.press(t, "> 1  [x] red", "3\r")
 	v.press(t, "> 3  [x] 7", "4\r")
-	if err := <-done; err != nil {
-		t.Error(err)
-	}
+	test.Error(t, "the call", nil, <-done)
 	for _, want := range []string{`{"id":"a","answer":"black"}`, `{"id":"b","answer":true}`, `{"id":"c","answer":3}`, `{"id":"d","answer":"thirst"}`, `{"id":"e","answer":""}`, `{"id":"f","answer":["red, dark",7]}`} {
 		test.Contains(t, "the text", want, f.calls[3])
 	}
@@ -234,9 +230,7 @@ func TestInbox_refused(t *testing.T) {
 	v.press(t, "Your decision:", "\r")
 	v.wait("the agent refuses this answer")
 	v.press(t, "What waits for a person:", "q")
-	if err := <-done; err != nil {
-		t.Error(err)
-	}
+	test.Error(t, "the call", nil, <-done)
 }
 
 // Without a terminal --watch prints each gate once.
@@ -297,9 +291,7 @@ func TestListedID(t *testing.T) {
 	for number, want := range map[string]string{"3": "@3 is not in the last list, which has @1 to @2", "0": "@0 is not", "x": "@x is not"} {
 		test.Fails(t, "@"+number, want, test.Err(listedID(r, number)))
 	}
-	if _, err := os.Stat(old); err == nil {
-		t.Error("an old list is kept")
-	}
+	test.Fails(t, "an old list is kept", "", test.Err(os.Stat(old)))
 	r.settings.URL = "http://agent.example.com"
 	if id, err := listedID(r, "1"); err == nil {
 		t.Errorf("of another agent: %s", id)

@@ -182,9 +182,7 @@ func TestClient_Do_dialsTheCheckedAddress(t *testing.T) {
 	site := newSite(t)
 	c := site.client(t, egress.Config{Resolver: names})
 	test.Is(t, "the answer", "HTTP/2.0 public.example.com public.example.com", site.get(t, c, "https://public.example.com/push"))
-	if got, want := site.dialed.Load(), "93.184.215.14:443"; got != want {
-		t.Errorf("dialed %v, want %v", got, want)
-	}
+	test.Is(t, "dialed", "93.184.215.14:443", site.dialed.Load())
 }
 
 // A name that is public when it is checked and local when it is dialed is refused.
@@ -207,9 +205,7 @@ func TestClient_Do_resolvesOnce(t *testing.T) {
 	rebinding := &rebinding{answers: []string{"93.184.215.14", "127.0.0.1"}}
 	c := site.client(t, egress.Config{Resolver: rebinding})
 	site.get(t, c, "https://public.example.com/")
-	if got, want := site.dialed.Load(), "93.184.215.14:443"; got != want {
-		t.Errorf("dialed %v, want %v", got, want)
-	}
+	test.Is(t, "dialed", "93.184.215.14:443", site.dialed.Load())
 }
 
 func TestClient_Do_followsNoRedirect(t *testing.T) {
@@ -235,9 +231,7 @@ func TestClient_Do_ignoresProxyOfEnvironment(t *testing.T) {
 	site := newSite(t)
 	c := site.client(t, egress.Config{Resolver: names})
 	site.get(t, c, "https://public.example.com/")
-	if got, want := site.dialed.Load(), "93.184.215.14:443"; got != want {
-		t.Errorf("dialed %v, want %v", got, want)
-	}
+	test.Is(t, "dialed", "93.184.215.14:443", site.dialed.Load())
 	test.Is(t, "the proxy requests", 0, proxy.requests.Load())
 }
 

@@ -1,7 +1,6 @@
 package journal_test
 
 import (
-	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -38,9 +37,7 @@ func TestAbsences(t *testing.T) {
 				t.Errorf("%s in %s has %+v", deputy, tenant, seats)
 			}
 		}
-		if err := store.EndAbsence(t.Context(), "other", "abs-now", "eve"); !errors.Is(err, opt.ErrUnknown) {
-			t.Errorf("ended by another tenant: %v", err)
-		}
+		test.Error(t, "ended by another tenant", opt.ErrUnknown, store.EndAbsence(t.Context(), "other", "abs-now", "eve"))
 		test.OK(t, store.EndAbsence(t.Context(), "acme", "abs-now", "bob"))
 		test.OK(t, store.EndAbsence(t.Context(), "acme", "abs-now", "eve"))
 		a := test.Value(store.Absence(t.Context(), "acme", "abs-now"))(t)

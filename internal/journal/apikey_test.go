@@ -23,9 +23,7 @@ func TestJournal_APIKey(t *testing.T) {
 		for _, k := range []access.APIKey{key, bare} {
 			test.OK(t, j.APIKeys.AddAPIKey(t.Context(), k))
 		}
-		if err := j.APIKeys.AddAPIKey(t.Context(), key); err == nil {
-			t.Error("the same id was taken twice")
-		}
+		test.Fails(t, "the same id was taken twice", "", j.APIKeys.AddAPIKey(t.Context(), key))
 		test.Equal(t, "keys", []access.APIKey{key, bare}, test.Value(other.APIKeys.APIKeys(t.Context()))(t))
 		revoked := a2a.At(at.Time().Add(time.Minute))
 		for i := range 2 {

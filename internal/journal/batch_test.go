@@ -87,9 +87,7 @@ func TestRecord_contradiction(t *testing.T) {
 		}
 	}
 	test.Equal(t, "something changed", before, dump(t, j))
-	if err := j.Record(t.Context(), from(batch("one", "two", "three", "four"), 2)); err != nil {
-		t.Error(err)
-	}
+	test.Error(t, "the call", nil, j.Record(t.Context(), from(batch("one", "two", "three", "four"), 2)))
 }
 
 // The journal knows each event of a source, however many there are and in batches

@@ -33,16 +33,14 @@ func TestJournal_Costs(t *testing.T) {
 			test.OK(t, j.Record(t.Context(), opt.Batch{ObjectiveID: o.ID, Source: "again", Events: []opt.Event{{N: 1, Kind: opt.UsageAdded, At: a2a.AtMillis(5000), Usage: &opt.Usage{Input: 160}}}}))
 		}
 
-		got, err := j.Objective(t.Context(), o.Tenant, o.ID)
-		test.OK(t, err)
+		got := test.Value(j.Objective(t.Context(), o.Tenant, o.ID))(t)
 		p := got.Plans[0]
 		test.Equal(t, "the objective", opt.Used{Usage: opt.Usage{Input: 310, Cached: 3, Output: 6, Cost: 70}, Limit: opt.SpendLimit{Cost: 7}}, got.Used)
 		test.Equal(t, "the plan", opt.Used{Usage: opt.Usage{Input: 70, Cached: 3, Output: 6, Cost: 70}, Limit: opt.SpendLimit{Tokens: 200}}, p.Used)
 		test.Equal(t, "the first task", opt.Used{Usage: opt.Usage{Input: 30, Cached: 2, Output: 4, Cost: 30}, Limit: opt.SpendLimit{Tokens: 100}}, p.Tasks[0].Used)
 		test.Equal(t, "its view", p.Tasks[0].Used, s.view(s.task(0, 0)).Used)
 		test.Equal(t, "the view of the root task", got.Used, s.view(o.RootID()).Used)
-		kept, err := j.Kept(t.Context(), o.Tenant, o.ID)
-		test.OK(t, err)
+		kept := test.Value(j.Kept(t.Context(), o.Tenant, o.ID))(t)
 		test.Equal(t, "for a retry", []opt.Usage{got.Used.Usage, p.Used.Usage}, []opt.Usage{kept.Used, kept.UsedBy[p.ID]})
 
 		other := newObjective()

@@ -53,16 +53,12 @@ func TestDecisions(t *testing.T) {
 			}
 			for _, d := range p.Decisions {
 				got = append(got, d)
-				if err := chains.Add(a2a.DataPart(d).Data); err != nil {
-					t.Error(err)
-				}
+				test.Error(t, "the call", nil, chains.Add(a2a.DataPart(d).Data))
 			}
 			after, more = p.Last, p.More
 		}
 		test.Equal(t, "decisions", want, got)
-		if err := chains.End(head); err != nil {
-			t.Error(err)
-		}
+		test.Error(t, "the call", nil, chains.End(head))
 		if p, err := s.j.Decisions(t.Context(), tenant, s.objective.ID, 1000, 2); err != nil || len(p.Decisions) > 0 || p.More || p.Last != 1000 {
 			t.Errorf("after the last one: %+v, %v", p, err)
 		}

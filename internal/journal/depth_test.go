@@ -29,9 +29,7 @@ func TestJournal_Depth(t *testing.T) {
 		plan.record(s.waits(0, 1, gate(s.task(0, 1), opt.Approval, 1)))
 		want("one waits with a question", journal.Depth{Queued: 1, Working: 1, Questions: 1, Tasks: map[string]int64{"input-required": 2}})
 		test.Is(t, "questions are from before the first event", 0, test.Value(j.Depth(t.Context(), at(1).Time()))(t).Questions)
-		if err := j.Stuck(t.Context(), s.objective.ID, opt.Stuck{Since: at(5), Reason: "A gap."}); err != nil {
-			t.Error(err)
-		}
+		test.Error(t, "the call", nil, j.Stuck(t.Context(), s.objective.ID, opt.Stuck{Since: at(5), Reason: "A gap."}))
 		want("one is stuck", journal.Depth{Queued: 1, Working: 1, Stuck: 1, Questions: 1, Tasks: map[string]int64{"input-required": 2}})
 		s.record(opt.Event{Kind: opt.ObjectiveMoved, To: "failed", Reason: "failed"})
 		want("one has ended", journal.Depth{Queued: 1, Questions: 1, Tasks: map[string]int64{"input-required": 2}})

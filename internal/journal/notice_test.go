@@ -144,9 +144,7 @@ func TestJournal_NextNotice(t *testing.T) {
 	if _, _, ok, err := j.Pushes.NextNotice(t.Context(), task, "all"); ok || err != nil {
 		t.Errorf("after the last one: %v, %v", ok, err)
 	}
-	if err := j.Pushes.Redeliver(t.Context(), "other", task, id, 9); err == nil {
-		t.Error("another tenant had a notice delivered again")
-	}
+	test.Fails(t, "another tenant had a notice delivered again", "", j.Pushes.Redeliver(t.Context(), "other", task, id, 9))
 	test.OK(t, j.Pushes.Redeliver(t.Context(), tenant, task, id, 9))
 	if n, _, ok, err := j.Pushes.NextNotice(t.Context(), task, "all"); !ok || n.Kind != "expire" || err != nil {
 		t.Errorf("again: %v, %v, %v", n.Kind, ok, err)

@@ -58,9 +58,7 @@ func TestObserver_commits(t *testing.T) {
 	for range 5 {
 		batch := s.as(newObjective().ID, j).batch(s.rootMoved(opt.TaskWorking))
 		wg.Go(func() {
-			if err := j.Record(t.Context(), batch); err != nil {
-				t.Error(err)
-			}
+			test.Error(t, "the call", nil, j.Record(t.Context(), batch))
 		})
 	}
 	deadline := time.Now().Add(patience)
@@ -127,9 +125,7 @@ func TestRecord_announces(t *testing.T) {
 	}
 	late := s.batch(s.moved(0, 0, opt.TaskWorking))
 	late.Events[0].N++
-	if err := j.Record(t.Context(), late); err == nil {
-		t.Error("a gap was recorded")
-	}
+	test.Fails(t, "a gap was recorded", "", j.Record(t.Context(), late))
 	var got []opt.EventKind
 	for _, r := range announced {
 		if r.ObjectiveID != s.objective.ID || r.CreatedAt != s.objective.CreatedAt.Millis() {

@@ -58,9 +58,7 @@ func TestOpen_together(t *testing.T) {
 		}()
 	}
 	for range 8 {
-		if err := <-opened; err != nil {
-			t.Error(err)
-		}
+		test.Error(t, "the call", nil, <-opened)
 	}
 }
 
@@ -148,9 +146,7 @@ func TestOpen_newerMeanwhile(t *testing.T) {
 			drop = "SELECT pg_terminate_backend(pg_backend_pid())"
 		}
 		for range journal.DefaultConnections { // each committer gets one of them
-			if err := j.Script(t.Context(), drop); err == nil {
-				t.Error("the writer did without its transaction")
-			}
+			test.Fails(t, "the writer did without its transaction", "", j.Script(t.Context(), drop))
 		}
 		written := j.Script(t.Context(), "UPDATE purges SET n = n")
 		for what, err := range map[string]error{"read": read, "written": written} {
@@ -158,9 +154,7 @@ func TestOpen_newerMeanwhile(t *testing.T) {
 				t.Errorf("%s: %v, want that it does not know the tables", what, err)
 			}
 		}
-		if err := j.Close(); err != nil {
-			t.Errorf("close: %v", err)
-		}
+		test.Error(t, "close", nil, j.Close())
 	})
 }
 
@@ -193,13 +187,9 @@ func TestClose(t *testing.T) {
 	each(t, func(t *testing.T, open func() *journal.Journal) {
 		j := open()
 		s := begin(t, j, newObjective())
-		if err := j.Ping(t.Context()); err != nil {
-			t.Error(err)
-		}
+		test.Error(t, "the call", nil, j.Ping(t.Context()))
 		w := j.Watch(s.objective.ID)
-		if err := j.Close(); err != nil {
-			t.Error(err)
-		}
+		test.Error(t, "the call", nil, j.Close())
 		w.Close()
 		_, readErr := j.Task(t.Context(), tenant, s.objective.ID, shown.TaskWant{})
 		for what, err := range map[string]error{
@@ -211,9 +201,7 @@ func TestClose(t *testing.T) {
 				t.Errorf("%s after closing: %v", what, err)
 			}
 		}
-		if err := j.Close(); err != nil {
-			t.Errorf("closing again: %v", err)
-		}
+		test.Error(t, "closing again", nil, j.Close())
 	})
 }
 

@@ -69,9 +69,7 @@ func TestJournal_OpenWork(t *testing.T) {
 		if err != nil || o == nil || len(o.Plans) != 2 || !o.Plans[0].Started {
 			t.Errorf("open work: %+v, %v", o, err)
 		}
-		if _, err := s.j.OpenWork(t.Context(), "obj-unknown"); !errors.Is(err, opt.ErrUnknown) {
-			t.Errorf("an unknown objective: %v", err)
-		}
+		test.Error(t, "an unknown objective", opt.ErrUnknown, test.Err(s.j.OpenWork(t.Context(), "obj-unknown")))
 		s.record(opt.Event{Kind: opt.ObjectiveMoved, From: "working", To: "completed"})
 		if o, err := s.j.OpenWork(t.Context(), s.objective.ID); err != nil || o != nil {
 			t.Errorf("of an ended objective: %+v, %v", o, err)

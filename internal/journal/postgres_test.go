@@ -26,9 +26,7 @@ func TestPostgres_restarts(t *testing.T) {
 	needs.Tools(t, "postgres")
 	server := test.Value(pgserver.Start(t.Context()))(t)
 	t.Cleanup(func() {
-		if err := server.Close(); err != nil {
-			t.Error(err)
-		}
+		test.Error(t, "the call", nil, server.Close())
 	})
 	test.OK(t, server.Create(t.Context(), "journal"))
 	url := server.URL("journal")

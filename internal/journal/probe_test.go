@@ -31,9 +31,7 @@ func TestPing_full(t *testing.T) {
 		s.view(s.objective.ID)
 		test.OK(t, j.Script(t.Context(), "PRAGMA max_page_count = 1000000"))
 		j.AskAgain()
-		if err := j.Ping(t.Context()); err != nil {
-			t.Errorf("with room again: %v", err)
-		}
+		test.Error(t, "with room again", nil, j.Ping(t.Context()))
 	})
 }
 
@@ -53,9 +51,7 @@ func TestDisk_full(t *testing.T) {
 	test.OK(t, j.Disk.Ready(t.Context()))
 	limit("'1kB'")
 	for range 2 {
-		if err := j.Disk.Ready(t.Context()); !errors.Is(err, opt.ErrUnavailable) {
-			t.Errorf("without room: %v", err)
-		}
+		test.Error(t, "without room", opt.ErrUnavailable, j.Disk.Ready(t.Context()))
 	}
 	test.OK(t, j.Ping(t.Context()))
 	limit("-1")
@@ -95,9 +91,7 @@ func TestPing_hangs(t *testing.T) {
 			runtime.Gosched()
 		}
 		cancel()
-		if err := <-given; !errors.Is(err, context.Canceled) {
-			t.Errorf("a caller that left: %v", err)
-		}
+		test.Error(t, "a caller that left", context.Canceled, <-given)
 		test.OK(t, release())
 
 		n, began := 0, time.Now()
@@ -108,9 +102,7 @@ func TestPing_hangs(t *testing.T) {
 			return fmt.Errorf("%w: %w", opt.ErrUnavailable, context.DeadlineExceeded)
 		})
 		for range 3 {
-			if err := j.Ping(ctx); !errors.Is(err, opt.ErrUnavailable) {
-				t.Errorf("without an answer: %v", err)
-			}
+			test.Error(t, "without an answer", opt.ErrUnavailable, j.Ping(ctx))
 			ctx = t.Context()
 		}
 		if most := 1 + int(time.Since(began)/time.Second); n > most {

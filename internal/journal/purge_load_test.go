@@ -28,9 +28,7 @@ func brief(t testing.TB, j *journal.Journal, n int64) *scribe {
 	batch := s.batch(opt.Opening{Objective: o, Message: &m}.Event(), planAdded(o, 0, 2),
 		s.moved(0, 0, opt.TaskWorking), s.piece(0, 0, "a", "one", false), s.moved(0, 0, opt.TaskCompleted), s.moved(0, 1, opt.TaskCompleted),
 		opt.Event{Kind: opt.ObjectiveMoved, To: "completed", At: at(n)}, end)
-	if err := j.Record(t.Context(), batch); err != nil {
-		t.Error(err)
-	}
+	test.Error(t, "the call", nil, j.Record(t.Context(), batch))
 	return s
 }
 

@@ -121,9 +121,7 @@ func TestJournal_PutPush_undo(t *testing.T) {
 			put(t, j, with(tc.others))
 		}
 		for range 2 {
-			if err := undo(t.Context()); err != nil {
-				t.Errorf("%s: %v", tc.name, err)
-			}
+			test.Error(t, tc.name, nil, undo(t.Context()))
 		}
 		got, err := j.Pushes.Pushes(t.Context(), tenant, root)
 		if err != nil || len(got) != min(1, len(tc.want)) || len(got) == 1 && (got[0].URL != "https://example.com/"+tc.want || got[0].Credentials != "credentials-a") {
@@ -159,9 +157,7 @@ func TestJournal_PutPush_refuses(t *testing.T) {
 	}
 	without := openFile(t, file(t))
 	o := begin(t, without, newObjective()).objective
-	if _, err := without.Pushes.PutPush(t.Context(), config(o.ID, "x")); err == nil {
-		t.Error("a secret without a key: want an error")
-	}
+	test.Fails(t, "a secret without a key: want an error", "", test.Err(without.Pushes.PutPush(t.Context(), config(o.ID, "x"))))
 }
 
 func TestJournal_RemovePush(t *testing.T) {
@@ -206,9 +202,7 @@ func TestJournal_PutPush_pendingForAWeek(t *testing.T) {
 		p.Inline = true
 		put(t, j, p)
 	}
-	if err := j.Pushes.RemovePush(t.Context(), tenant, other.ID, "b"); err != nil {
-		t.Errorf("remove one that is pending: %v", err)
-	}
+	test.Error(t, "remove one that is pending", nil, j.Pushes.RemovePush(t.Context(), tenant, other.ID, "b"))
 	begin(t, j, other)
 	test.Is(t, "configs", 0, len(test.Value(j.Pushes.Pushes(t.Context(), tenant, other.ID))(t)))
 	c.forward(8 * 24 * time.Hour)

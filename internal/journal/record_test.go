@@ -117,12 +117,8 @@ func TestRecord_refused(t *testing.T) {
 				t.Fatalf("%s: something changed (-before +after):\n%s", name, diff)
 			}
 		}
-		if err := j.Record(t.Context(), batch(good)); err != nil {
-			t.Errorf("after all that: %v", err)
-		}
-		if err := j.Record(t.Context(), opt.Batch{}); err != nil {
-			t.Errorf("nothing to record: %v", err)
-		}
+		test.Error(t, "after all that", nil, j.Record(t.Context(), batch(good)))
+		test.Error(t, "nothing to record", nil, j.Record(t.Context(), opt.Batch{}))
 	})
 }
 
@@ -258,9 +254,7 @@ func TestRecord_canceled(t *testing.T) {
 		}
 		test.OK(t, release())
 		test.Equal(t, "a canceled batch was recorded", before, dump(t, j))
-		if err := j.Record(t.Context(), b); err != nil {
-			t.Error(err)
-		}
+		test.Error(t, "the call", nil, j.Record(t.Context(), b))
 		fails(t, "canceled before", context.Canceled)(j.Record(ctx, b))
 
 		ctx, cancel = context.WithCancel(t.Context())

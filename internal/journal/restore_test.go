@@ -136,9 +136,7 @@ func TestCompact(t *testing.T) {
 		kept = kept.as("another source", open()) // likewise
 		kept.record(planAdded(kept.objective, 0, 1))
 		<-watch.C()
-		if _, err := other.Objective(t.Context(), tenant, kept.objective.ID); err != nil {
-			t.Error(err)
-		}
+		test.Error(t, "the call", nil, test.Err(other.Objective(t.Context(), tenant, kept.objective.ID)))
 		if found, err := other.Maintenance.Damage(t.Context()); err != nil || len(found) > 0 {
 			t.Errorf("damage %v, error %v", found, err)
 		}

@@ -241,9 +241,7 @@ func TestDecisions_epochs(t *testing.T) {
 		page := test.Value(s.j.Decisions(t.Context(), tenant, s.objective.ID, 0, 10))(t)
 		var chains opt.Chains
 		for _, d := range page.Decisions {
-			if err := chains.Add(a2a.DataPart(d).Data); err != nil {
-				t.Error(err)
-			}
+			test.Error(t, "the call", nil, chains.Add(a2a.DataPart(d).Data))
 		}
 		if err := chains.End(page.Head); err != nil || len(page.Head.Chains) != 2 {
 			t.Errorf("%d chains, error %v", len(page.Head.Chains), err)

@@ -38,9 +38,7 @@ func TestJournal_Session(t *testing.T) {
 			test.OK(t, j.Sessions.OpenSession(t.Context(), s))
 			test.Equal(t, "session", s, test.Value(other.Sessions.Session(t.Context(), s.ID, at(99).Time()))(t))
 		}
-		if err := j.Sessions.OpenSession(t.Context(), one); err == nil {
-			t.Error("the same id was taken twice")
-		}
+		test.Fails(t, "the same id was taken twice", "", j.Sessions.OpenSession(t.Context(), one))
 		if text := string(raw(t, cfg)); !strings.Contains(text, "one") || strings.Contains(text, one.Credential) || strings.Contains(text, two.Credential) {
 			t.Error("the journal holds secrets in plain text, or no session")
 		}
@@ -52,9 +50,7 @@ func TestJournal_Session(t *testing.T) {
 		if ok, err := j.Sessions.RenewSession(t.Context(), one, one.RenewAt); ok || err != nil {
 			t.Errorf("renewing a session that was closed: %v, %v", ok, err)
 		}
-		if _, err := other.Sessions.Session(t.Context(), "two", at(0).Time()); err != nil {
-			t.Errorf("another session: %v", err)
-		}
+		test.Error(t, "another session", nil, test.Err(other.Sessions.Session(t.Context(), "two", at(0).Time())))
 	})
 }
 

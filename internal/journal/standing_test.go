@@ -94,9 +94,7 @@ func TestStanding_most(t *testing.T) {
 		if add("sd-20", same) || !add("sd-19", same) || !add("sd-other", func(d *standing.Decision) { d.Gates = "pay/Pay/Check" }) {
 			t.Error("one more was added, a repeat was refused, or one about other gates")
 		}
-		if _, err := j.Standing.Standing(t.Context(), "acme", "sd-20"); !errors.Is(err, opt.ErrUnknown) {
-			t.Errorf("one more was kept: %v", err)
-		}
+		test.Error(t, "one more was kept", opt.ErrUnknown, test.Err(j.Standing.Standing(t.Context(), "acme", "sd-20")))
 		test.OK(t, j.Standing.RevokeStanding(t.Context(), "acme", "sd-3", "carol"))
 		if !add("sd-20", same) || add("sd-21", same) {
 			t.Error("a revoked one does not make room for one other")
@@ -126,12 +124,8 @@ func TestStanding_counts(t *testing.T) {
 				t.Errorf("%s was used", id)
 			}
 		}
-		if _, err := s.Standing(t.Context(), "other", "sd-1"); !errors.Is(err, opt.ErrUnknown) {
-			t.Errorf("another tenant sees it: %v", err)
-		}
-		if err := s.RevokeStanding(t.Context(), "other", "sd-1", "eve"); !errors.Is(err, opt.ErrUnknown) {
-			t.Errorf("another tenant revokes it: %v", err)
-		}
+		test.Error(t, "another tenant sees it", opt.ErrUnknown, test.Err(s.Standing(t.Context(), "other", "sd-1")))
+		test.Error(t, "another tenant revokes it", opt.ErrUnknown, s.RevokeStanding(t.Context(), "other", "sd-1", "eve"))
 		carol := opt.Vote{Action: opt.Accept, DecidedBy: "carol"}
 		for i, want := range []bool{true, false} { // a repeat is not seen as another person
 			if ok, err := s.BackStanding(t.Context(), "acme", few, carol); ok != want || err != nil {
@@ -178,9 +172,7 @@ func TestStanding_revokedMeanwhile(t *testing.T) {
 		for i := range 30 {
 			all.Go(func() {
 				if i == 10 {
-					if err := other.Standing.RevokeStanding(t.Context(), "acme", "sd-1", "carol"); err != nil {
-						t.Error(err)
-					}
+					test.Error(t, "the call", nil, other.Standing.RevokeStanding(t.Context(), "acme", "sd-1", "carol"))
 					revoked.Store(true)
 					return
 				}

@@ -134,9 +134,7 @@ func openWith(t testing.TB, cfg journal.Config) *journal.Journal {
 	j := test.Value(journal.Open(t.Context(), cfg))(t)
 	t.Cleanup(func() {
 		preparedOnce(t, j)
-		if err := j.Close(); err != nil {
-			t.Errorf("close: %v", err)
-		}
+		test.Error(t, "close", nil, j.Close())
 	})
 	return j
 }

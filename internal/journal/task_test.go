@@ -176,9 +176,7 @@ func TestTenants(t *testing.T) {
 			{"redeliver", s.objective.ID, redeliver, nil},
 		}
 		for i, tt := range tests {
-			if err := tt.read(tenant, tt.id); err != nil {
-				t.Errorf("%s: %v", tt.name, err)
-			}
+			test.Error(t, tt.name, nil, tt.read(tenant, tt.id))
 			tests[i].foreign = tt.read("globex", tt.id)
 		}
 		test.OK(t, j.Script(ctx, "DELETE FROM objectives; DELETE FROM plans; DELETE FROM tasks"))

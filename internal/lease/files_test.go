@@ -19,8 +19,7 @@ func TestFiles_rewrite(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	s := lease.Files{Dir: dir}
-	held, err := s.Hold(t.Context())
-	test.OK(t, err)
+	held := test.Value(s.Hold(t.Context()))(t)
 	test.OK(t, held.Change(t.Context(), entries("q sticky", "a first"), nil))
 	for i := range 100_000 {
 		one := entries(fmt.Sprint("a ", i))
@@ -49,15 +48,12 @@ func TestFiles_cut(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	s := lease.Files{Dir: dir}
-	held, err := s.Hold(t.Context())
-	test.OK(t, err)
+	held := test.Value(s.Hold(t.Context()))(t)
 	test.OK(t, held.Change(t.Context(), entries("a one"), nil))
 	test.OK(t, held.Change(t.Context(), entries("a two"), entries("a one")))
 	test.OK(t, held.Release(t.Context(), false))
-	files, err := filepath.Glob(filepath.Join(dir, "*"))
-	test.OK(t, err)
-	info, err := os.Stat(files[0])
-	test.OK(t, err)
+	files := test.Value(filepath.Glob(filepath.Join(dir, "*")))(t)
+	info := test.Value(os.Stat(files[0]))(t)
 	test.OK(t, os.Truncate(files[0], info.Size()-1))
 	if diff := cmp.Diff([][]lease.Entry{entries("a one", "a two")}, orphans(t, s)); diff != "" {
 		t.Error(diff)

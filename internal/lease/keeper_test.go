@@ -165,10 +165,8 @@ func TestKeeper_follows(t *testing.T) {
 	if got := orphans(t, s); got != nil {
 		t.Errorf("others found %q while the tasks may run", got)
 	}
-	files, err := filepath.Glob(filepath.Join(s.Dir, "*"))
-	test.OK(t, err)
-	got, err := lease.ReadChanges(files[0])
-	test.OK(t, err)
+	files := test.Value(filepath.Glob(filepath.Join(s.Dir, "*")))(t)
+	got := test.Value(lease.ReadChanges(files[0]))(t)
 	want := entries("a before the lease", "a eager", "a unanswered", "q sticky", "w next workflow task")
 	sortEntries(got)
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -136,12 +136,10 @@ func TestPostgres_link(t *testing.T) {
 
 func linkGoesDown(t *testing.T) {
 	setLink(t, true)
-	server, err := pgserver.Start(t.Context(), "fsync=off")
-	test.OK(t, err)
+	server := test.Value(pgserver.Start(t.Context(), "fsync=off"))(t)
 	t.Cleanup(func() { _ = server.Close() })
 	url := newDatabase(t, server)
-	watching, err := pgx.Connect(t.Context(), server.SocketURL("leases"))
-	test.OK(t, err)
+	watching := test.Value(pgx.Connect(t.Context(), server.SocketURL("leases")))(t)
 	for _, slow := range []bool{false, true, true} { // the server does not answer even before
 		setLink(t, true)
 		s := postgres(t, url)

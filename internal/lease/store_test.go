@@ -159,8 +159,7 @@ func TestStore(t *testing.T) {
 		if got := orphans(t, there); got != nil {
 			t.Errorf("after it was given back: %q", got)
 		}
-		second, err := here.Hold(t.Context())
-		test.OK(t, err)
+		second := test.Value(here.Hold(t.Context()))(t)
 		test.OK(t, second.Change(t.Context(), entries("q sticky"), nil))
 		test.OK(t, second.Release(t.Context(), true))
 		if got := orphans(t, there); got != nil {
@@ -205,8 +204,7 @@ func TestStore_killed(t *testing.T) {
 	stores(t, func(t *testing.T, variable string, open func() lease.Store) {
 		p := exec.Command(os.Args[0])
 		p.Env = append(os.Environ(), variable)
-		out, err := p.StdoutPipe()
-		test.OK(t, err)
+		out := test.Value(p.StdoutPipe())(t)
 		test.OK(t, p.Start())
 		line, err := bufio.NewReader(out).ReadString('\n')
 		if err != nil || line != "held\n" {

@@ -169,13 +169,9 @@ func TestTarget_commands(t *testing.T) {
 // certificate makes a certificate and its key, as PEM.
 func certificate(t *testing.T) (cert, key []byte) {
 	t.Helper()
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	test.OK(t, err)
-	serial, err := rand.Int(rand.Reader, big.NewInt(1<<62))
-	test.OK(t, err)
-	der, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{SerialNumber: serial}, &x509.Certificate{SerialNumber: serial}, &private.PublicKey, private)
-	test.OK(t, err)
-	encoded, err := x509.MarshalPKCS8PrivateKey(private)
-	test.OK(t, err)
+	private := test.Value(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
+	serial := test.Value(rand.Int(rand.Reader, big.NewInt(1<<62)))(t)
+	der := test.Value(x509.CreateCertificate(rand.Reader, &x509.Certificate{SerialNumber: serial}, &x509.Certificate{SerialNumber: serial}, &private.PublicKey, private))(t)
+	encoded := test.Value(x509.MarshalPKCS8PrivateKey(private))(t)
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: encoded})
 }

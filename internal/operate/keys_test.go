@@ -55,10 +55,8 @@ func TestRun_keys(t *testing.T) {
 	}
 	var at serve.Store
 	at.DataDir = dir
-	cfg, err := at.JournalConfig()
-	test.OK(t, err)
-	j, err := journal.Open(t.Context(), cfg)
-	test.OK(t, err)
+	cfg := test.Value(at.JournalConfig())(t)
+	j := test.Value(journal.Open(t.Context(), cfg))(t)
 	defer j.Close()
 	calling := func() (call.Caller, error) {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", nil)

@@ -23,8 +23,9 @@ const calmTasks = 4
 // step is the time between two events of a task.
 const step = 40 * time.Millisecond
 
-// A fake is an A2A server that loses nothing, unless it has a fault. The events of its
-// tasks depend on the time alone, so they continue while it is down.
+// A fake is an A2A server that loses nothing, unless it has a fault. A task begins when a client
+// looks at it: one that is canceled at once has not ended, however busy the machine is. From then on
+// its events depend on the time alone, so they continue while the server is down.
 type fake struct {
 	addr     string
 	version  string
@@ -42,7 +43,7 @@ type fakeTask struct {
 	id, message string
 	asks        bool
 	streamed    bool
-	begun       time.Time
+	made, begun time.Time
 	answered    time.Time
 	canceled    time.Time
 	frozen      int // events; 0 for a task that continues
@@ -108,7 +109,7 @@ func (f *fake) Stop(ctx context.Context) error { return f.Kill(ctx) }
 
 // events are the events of t until now, as A2A 1.0 has them.
 func (t *fakeTask) events(now time.Time) (events []string) {
-	at := t.begun
+	at := t.made
 	status := func(state string) {
 		events = append(events, fmt.Sprintf(`{"statusUpdate":{"taskId":%q,"status":{"state":"TASK_STATE_%s","timestamp":%q}}}`, t.id, state, at.UTC().Format("2006-01-02T15:04:05.000Z")))
 		at = at.Add(step)
@@ -117,7 +118,13 @@ func (t *fakeTask) events(now time.Time) (events []string) {
 		events = append(events, fmt.Sprintf(`{"artifactUpdate":{"taskId":%q,"artifact":{"artifactId":"a","parts":[{"text":%q}]},"append":%t}}`, t.id, t.mark+strconv.Itoa(i)+" ", i > 0))
 		at = at.Add(step)
 	}
-	plan := []func(){func() { status("SUBMITTED") }, func() { status("WORKING") }, func() { chunk(0) }, func() { chunk(1) }, func() { chunk(2) }, func() { status("COMPLETED") }}
+	submitted := func() {
+		status("SUBMITTED")
+		if at = t.begun.Add(step); t.begun.IsZero() {
+			at = now.Add(time.Hour)
+		}
+	}
+	plan := []func(){submitted, func() { status("WORKING") }, func() { chunk(0) }, func() { chunk(1) }, func() { chunk(2) }, func() { status("COMPLETED") }}
 	if t.asks {
 		plan = slices.Insert(plan, 2, func() { status("INPUT_REQUIRED") }, func() {
 			if at = t.answered; at.IsZero() {
@@ -192,6 +199,9 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var result any
 	f.mu.Lock()
 	t := f.task(q.Params.ID)
+	if t != nil && !strings.Contains(strings.ToLower(q.Method), "cancel") {
+		t.begin()
+	}
 	switch q.Method {
 	case "SendMessage", "SendStreamingMessage", "message/send", "message/stream":
 		m := q.Params.Message
@@ -199,7 +209,10 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			f.answer(t)
 		} else {
 			t = f.accept(m.ID, strings.HasPrefix(m.Parts[0].Text, "ask"))
-			t.streamed = t.streamed || strings.Contains(strings.ToLower(q.Method), "stream")
+			if strings.Contains(strings.ToLower(q.Method), "stream") {
+				t.streamed = true
+				t.begin()
+			}
 		}
 		result = f.shape(t, time.Now())
 	case "CancelTask", "tasks/cancel":
@@ -243,13 +256,19 @@ func (f *fake) accept(message string, asks bool) *fakeTask {
 		return t
 	}
 	f.made++
-	t := &fakeTask{id: "task-" + strconv.Itoa(f.made), message: message, asks: asks, begun: time.Now()}
+	t := &fakeTask{id: "task-" + strconv.Itoa(f.made), message: message, asks: asks, made: time.Now()}
 	if f.sickness == "stops" && f.made > calmTasks && !asks {
 		t.frozen = 2
 	}
 	f.tasks = append(f.tasks, t)
 	f.byMessage[message] = t
 	return t
+}
+
+func (t *fakeTask) begin() {
+	if t.begun.IsZero() {
+		t.begun = time.Now()
+	}
 }
 
 func (f *fake) answer(t *fakeTask) {

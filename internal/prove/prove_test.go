@@ -129,9 +129,7 @@ func TestRun_refuses(t *testing.T) {
 			cfg := config(f)
 			tt.change(&cfg)
 			test.Fails(t, "the call", tt.want, test.Err(prove.Run(t.Context(), cfg)))
-			if err := f.Kill(t.Context()); err != nil {
-				t.Error(err)
-			}
+			test.Error(t, "the call", nil, f.Kill(t.Context()))
 		})
 	}
 	test.OK(t, f.Start(t.Context()))

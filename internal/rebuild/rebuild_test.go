@@ -110,8 +110,7 @@ func recorded(t *testing.T) *fake {
 	}
 	f := &fake{map[string][]*historypb.History{}, map[string]string{}}
 	for _, name := range files {
-		file, err := os.Open(name)
-		test.OK(t, err)
+		file := test.Value(os.Open(name))(t)
 		h, err := client.HistoryFromJSON(file, client.HistoryJSONOptions{})
 		if err := errors.Join(err, file.Close()); err != nil {
 			t.Fatalf("%s: %v", name, err)

@@ -397,9 +397,7 @@ func TestReconciler_closesFewByItself(t *testing.T) {
 		t.Errorf("lost = %+v, %v", lost, err)
 	}
 	for _, id := range lost.Objectives { // as an operator does
-		if err := r.Close(t.Context(), id); err != nil {
-			t.Error(err)
-		}
+		test.Error(t, "the call", nil, r.Close(t.Context(), id))
 	}
 }
 

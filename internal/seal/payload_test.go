@@ -51,10 +51,8 @@ func TestBox_Encrypt_form(t *testing.T) {
 	id, text := box(t, key(1)).Encrypt([]byte("s3cret"))
 	sum := sha256.Sum256(append([]byte("longhaul key id "), key(1)...))
 	test.Is(t, "key id", hex.EncodeToString(sum[:])[:16], id)
-	block, err := aes.NewCipher(key(1))
-	test.OK(t, err)
-	aead, err := cipher.NewGCM(block)
-	test.OK(t, err)
+	block := test.Value(aes.NewCipher(key(1)))(t)
+	aead := test.Value(cipher.NewGCM(block))(t)
 	plain, err := aead.Open(nil, text[:12], text[12:], nil)
 	if err != nil || string(plain) != "s3cret" {
 		t.Errorf("opened %q, %v", plain, err)

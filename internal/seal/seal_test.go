@@ -70,12 +70,8 @@ func TestBox_Seal_hides(t *testing.T) {
 }
 
 func TestNew_refuses(t *testing.T) {
-	if _, err := seal.New(); err == nil {
-		t.Error("no key: want an error")
-	}
-	if _, err := seal.New(key(1), []byte("short")); err == nil {
-		t.Error("a short key: want an error")
-	}
+	test.Fails(t, "no key: want an error", "", test.Err(seal.New()))
+	test.Fails(t, "a short key: want an error", "", test.Err(seal.New(key(1), []byte("short"))))
 }
 
 func TestParse(t *testing.T) {
@@ -105,8 +101,7 @@ func TestFile(t *testing.T) {
 	for _, keys := range made {
 		test.Equal(t, "two processes have made two keys", made[0], keys)
 	}
-	info, err := os.Stat(path)
-	test.OK(t, err)
+	info := test.Value(os.Stat(path))(t)
 	if got := info.Mode().Perm(); got != 0o600 {
 		t.Errorf("mode %o, want 600", got)
 	}
@@ -115,7 +110,5 @@ func TestFile(t *testing.T) {
 		t.Errorf("the directory has %v (%v), want the key alone", left, err)
 	}
 	test.OK(t, os.WriteFile(path, []byte("nonsense\n"), 0o600))
-	if _, err := seal.File(path); err == nil {
-		t.Error("a damaged file: want an error")
-	}
+	test.Fails(t, "a damaged file: want an error", "", test.Err(seal.File(path)))
 }

@@ -31,9 +31,7 @@ func TestAPISettings_reach(t *testing.T) {
 		"gRPC over plain TCP":  {apiSettings{Addr: "127.0.0.1:0", GRPCAddr: ":0", authSettings: authSettings{Auth: []string{"keys"}}}, "unencrypted"},
 		"keys and TLS":         {apiSettings{Addr: ":0", authSettings: authSettings{Auth: []string{"keys"}, TLSCert: "a", TLSKey: "b"}}, ""},
 	} {
-		if err := tc.settings.checkAccess(); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		test.Error(t, name, nil, tc.settings.checkAccess())
 		core, logs := observer.New(zap.WarnLevel)
 		tc.settings.warnAuth(zap.New(core))
 		var got string

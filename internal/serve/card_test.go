@@ -22,9 +22,7 @@ func TestCard_settings(t *testing.T) {
 	if bare.Provider != nil || bare.DocumentationURL != "" {
 		t.Errorf("without settings: %v, %q", bare.Provider, bare.DocumentationURL)
 	}
-	if err := (cardSettings{}).check(); err != nil {
-		t.Errorf("without settings: %v", err)
-	}
+	test.Error(t, "without settings", nil, (cardSettings{}).check())
 	cfg := apiSettings{cardSettings: cardSettings{Provider: "Example", ProviderURL: "https://example.com", Documentation: "https://example.com/docs"}}
 	shown := Build{}.card(cfg, api.Address{}, agent)
 	if shown.Provider == nil || *shown.Provider != (card.Provider{Organization: "Example", URL: "https://example.com"}) || shown.DocumentationURL != cfg.Documentation {

@@ -67,9 +67,7 @@ func TestCheckExecutors(t *testing.T) {
 			t.Errorf("default %q, known %v: error %s", tt.fallback, tt.known, err)
 		}
 	}
-	if err := checkExecutors(books, "echo", []string{"shell", "shout", "echo"}); err != nil {
-		t.Errorf("with all: error %v", err)
-	}
+	test.Error(t, "with all: error", nil, checkExecutors(books, "echo", []string{"shell", "shout", "echo"}))
 }
 
 // A task may have the executor echo, or none, only where echo is on or the program has one of

@@ -48,9 +48,7 @@ func TestServe_onATerminal(t *testing.T) {
 				test.OK(t, cmd.Process.Signal(syscall.SIGTERM))
 			}
 			next("Stopping")
-			if err := cmd.Wait(); err != nil {
-				t.Errorf("it ended with %v", err)
-			}
+			test.Error(t, "it ended with", nil, cmd.Wait())
 		})
 	}
 }

@@ -84,9 +84,7 @@ func TestServe_readsPlaybooksAgain(t *testing.T) {
 	hangUp("Read the playbooks again")
 	check("with a file that was mended", "third")
 	stop()
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
+	test.Error(t, "the call", nil, <-ended)
 }
 
 // skillOn returns the skill on the card of a server.

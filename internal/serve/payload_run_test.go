@@ -31,7 +31,5 @@ func TestRun_payloadKeys(t *testing.T) {
 			}
 		}
 	}
-	if _, err := os.Stat(missing); err == nil {
-		t.Error("the file with keys was made")
-	}
+	test.Fails(t, "the file with keys was made", "", test.Err(os.Stat(missing)))
 }

@@ -70,9 +70,7 @@ func TestKeeper_SignCard(t *testing.T) {
 		}
 		test.Equal(t, "signed", tt.want, got)
 	}
-	if _, err := k.SignCard(t.Context(), []byte(`{"skills":1}`), keysURL); err == nil {
-		t.Error("a card that is none was signed")
-	}
+	test.Fails(t, "a card that is none was signed", "", test.Err(k.SignCard(t.Context(), []byte(`{"skills":1}`), keysURL)))
 }
 
 // All processes show the same card until another key signs.

@@ -66,10 +66,6 @@ func TestLinks_altered(t *testing.T) {
 }
 
 func TestNewLinks_mistakes(t *testing.T) {
-	if _, err := signing.NewLinks(nil); err == nil {
-		t.Error("no key was accepted")
-	}
-	if _, err := signing.NewLinks(nil, make([]byte, 16)); err == nil {
-		t.Error("a short key was accepted")
-	}
+	test.Fails(t, "no key was accepted", "", test.Err(signing.NewLinks(nil)))
+	test.Fails(t, "a short key was accepted", "", test.Err(signing.NewLinks(nil, make([]byte, 16))))
 }

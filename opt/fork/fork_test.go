@@ -140,9 +140,7 @@ func TestPoint_Fork_repeats(t *testing.T) {
 		t.Errorf("%q is taken over: %v", taken(o), err)
 	}
 	s = s.moved(task(1), opt.TaskWorking, opt.TaskFailed, nil)
-	if _, err := fork.At(s, len(s)-1).Fork(other, fork.Change{}); err != nil {
-		t.Errorf("with a recorded end: %v", err)
-	}
+	test.Error(t, "with a recorded end", nil, test.Err(fork.At(s, len(s)-1).Fork(other, fork.Change{})))
 }
 
 // A fork has the notes and the budgets, and those who shaped the original have shaped it.
@@ -150,10 +148,8 @@ func TestPoint_Fork_opening(t *testing.T) {
 	limited := list("a", "b")
 	limited.Budget, limited.Own = &opt.Budget{OnExceeded: opt.FailBudget}, &opt.Budget{OnExceeded: opt.AskBudget}
 	s := begun(limited).does(task(0), "A")
-	before, err := json.Marshal(s)
-	test.OK(t, err)
-	o, err := fork.At(s, len(s)).Fork(other, fork.Change{})
-	test.OK(t, err)
+	before := test.Value(json.Marshal(s))(t)
+	o := test.Value(fork.At(s, len(s)).Fork(other, fork.Change{}))(t)
 	if got := strings.Join(o.Objective.Shapers, " "); got != "ann carol" || o.Objective.Name != "O" || o.Message.Text() != "do it" || o.Idle {
 		t.Errorf("it was shaped by %s: %+v", got, o)
 	}

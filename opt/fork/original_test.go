@@ -102,10 +102,8 @@ func deciders(o opt.Opening, object string) (out string) {
 // firstPlan returns the first plan of a fork as it is stored.
 func firstPlan(t *testing.T, o opt.Opening) *opt.Plan {
 	t.Helper()
-	plans, err := o.Objective.NewPlans(o.Plans, a2a.Time{})
-	test.OK(t, err)
-	doc, err := json.Marshal(plans[0])
-	test.OK(t, err)
+	plans := test.Value(o.Objective.NewPlans(o.Plans, a2a.Time{}))(t)
+	doc := test.Value(json.Marshal(plans[0]))(t)
 	stored := &opt.Plan{}
 	test.OK(t, json.Unmarshal(doc, stored))
 	return stored
@@ -114,8 +112,7 @@ func firstPlan(t *testing.T, o opt.Opening) *opt.Plan {
 // A fork of a fork has the decision of the first original, until its own gate was decided about the object.
 func TestPoint_Fork_originalOfFork(t *testing.T) {
 	s := begun(asking()).does(task(0), "A").decides(task(1), "bob", "sha256:x").decides(task(1), "bob", "sha256:y")
-	o, err := fork.At(s, len(s)).Fork(other, fork.Change{})
-	test.OK(t, err)
+	o := test.Value(fork.At(s, len(s)).Fork(other, fork.Change{}))(t)
 	stored := firstPlan(t, o)
 	again := story{{Kind: opt.ObjectiveOpened, Objective: &o.Objective, Message: o.Message}, {Kind: opt.PlanAdded, PlanID: stored.ID, Plan: stored}}
 	again = again.decides(stored.Tasks[1].ID, "dora", "sha256:y")

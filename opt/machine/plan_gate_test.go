@@ -206,8 +206,7 @@ func TestPlan_Handle_answers(t *testing.T) {
 	approve := &opt.Gate{Kind: opt.Approval, Title: "?", Actions: []opt.Action{opt.Accept, opt.Reject},
 		Form: &opt.GateForm{Title: []opt.Piece{{Literal: "Count to "}, {Results: "task-0", Answer: "limit"}, {Results: "task-0", Answer: "why"}, {Literal: "?"}}}}
 	o := &opt.Objective{ID: objectiveID, Attempt: 1}
-	p, err := o.NewPlan(opt.PlanSpec{Name: "p", Tasks: []opt.TaskSpec{{Name: "ask", Ask: ask}, {Name: "approve", Ask: approve, Uses: []string{"task-0"}}}}, a2a.AtMillis(1))
-	test.OK(t, err)
+	p := test.Value(o.NewPlan(opt.PlanSpec{Name: "p", Tasks: []opt.TaskSpec{{Name: "ask", Ask: ask}, {Name: "approve", Ask: approve, Uses: []string{"task-0"}}}}, a2a.AtMillis(1)))(t)
 	m := &machine.Plan{State: machine.PlanState{Rules: machine.Rules, Plan: *p, First: &machine.Directed{Directive: machine.Directive{N: 1, Start: true}}}}
 	m.Handle(a2a.AtMillis(1), machine.Opened{})
 	m.Handle(a2a.AtMillis(1), machine.Begin{})

@@ -571,9 +571,7 @@ func TestObjective_ChildState_imprint(t *testing.T) {
 	}
 	m.Handle(a2a.AtMillis(5000), machine.Rewound{})
 	m.Handle(a2a.AtMillis(5000), machine.ChildRefused{PlanID: plan(1)})
-	if d := m.State.Links[0].Directive; d.Imprint != before {
-		t.Errorf("it takes over a plan with the imprint %q, want %q", d.Imprint, before)
-	}
+	test.Is(t, "it takes over a plan with the imprint", before, m.State.Links[0].Directive.Imprint)
 }
 
 // An earlier run of the objective may have had the epoch with which a reset one begins, until the journal

@@ -16,12 +16,9 @@ func TestRun_quotasOfUse(t *testing.T) {
 	plan := func(opt.Objective, *a2a.Message) rehearse.Planned {
 		return rehearse.Planned{Plans: []opt.PlanSpec{{Name: "Plan", Tasks: []opt.TaskSpec{{Name: "One"}, {Name: "Two"}}}}}
 	}
-	quotas, err := access.Quotas{}.With("cost-per-day=5", "tokens-in-all=3")
-	test.OK(t, err)
-	contexts, err := access.Quotas{}.With("cost-per-day=7", "context-cost-in-all=2")
-	test.OK(t, err)
-	times, err := access.Quotas{}.With("time-per-day=30m", "context-time-in-all=1h")
-	test.OK(t, err)
+	quotas := test.Value(access.Quotas{}.With("cost-per-day=5", "tokens-in-all=3"))(t)
+	contexts := test.Value(access.Quotas{}.With("cost-per-day=7", "context-cost-in-all=2"))(t)
+	times := test.Value(access.Quotas{}.With("time-per-day=30m", "context-time-in-all=1h"))(t)
 	cost, _ := access.Quota("cost-per-day").Spending()
 	work := rehearse.Work{Takes: rehearse.SpreadOf(20 * time.Minute), Cost: rehearse.SpreadOf(opt.Money(3_000_000))}
 	late := time.Date(2026, 3, 1, 23, 30, 0, 0, time.UTC)

@@ -13,9 +13,8 @@ import (
 )
 
 const (
-	storedTasks  = 100 // in each server before reads are measured
-	callsAtOnce  = 16
-	sendsInRound = 25
+	callsAtOnce = 16
+	sendWithin  = time.Minute
 )
 
 // measureCalls compares single calls with the official server.
@@ -23,7 +22,7 @@ func measureCalls(ctx context.Context, s settings, r *report, both []*contender)
 	ids := map[*contender]string{}
 	for _, side := range both {
 		var err error
-		for i := range storedTasks {
+		for i := range s.stored {
 			if ids[side], err = sendOne(ctx, side.client, fmt.Sprintf("stored-%d", i)); err != nil {
 				return err
 			}
@@ -56,7 +55,7 @@ func measureCalls(ctx context.Context, s settings, r *report, both []*contender)
 		r.compare("b", read.name+", 16 at a time: p95", "ms", found, "p95")
 	}
 	found, err := alternate(ctx, s.rounds, both, func(ctx context.Context, side *contender, round int) (map[string]float64, error) {
-		return measureSends(ctx, side.client, fmt.Sprintf("round-%d", round))
+		return measureSends(ctx, side.client, s.stored/4, fmt.Sprintf("round-%d", round))
 	})
 	if err != nil {
 		return err
@@ -67,9 +66,17 @@ func measureCalls(ctx context.Context, s settings, r *report, both []*contender)
 	return nil
 }
 
+// send sends a message until it is accepted or refused: a server that has much to do may not take it
+// for the moment.
+func send(ctx context.Context, c *harness.Client, m harness.Message) (*harness.Task, error) {
+	ctx, cancel := context.WithTimeout(ctx, sendWithin)
+	defer cancel()
+	return c.SendUntil(ctx, m)
+}
+
 // sendOne sends a message whose work is done at once, and returns its task.
 func sendOne(ctx context.Context, c *harness.Client, id string) (string, error) {
-	task, err := c.Send(ctx, harness.Message{ID: id, Text: "say done"})
+	task, err := send(ctx, c, harness.Message{ID: id, Text: "say done"})
 	if err != nil {
 		return "", err
 	}
@@ -89,7 +96,11 @@ func untilState(ctx context.Context, c *harness.Client, id, state string) error 
 	ctx, cancel := context.WithTimeout(ctx, endWithin)
 	defer cancel()
 	for {
-		task, err := c.Get(ctx, id)
+		var task *harness.Task
+		err := harness.Repeat(ctx, func(ctx context.Context) (err error) {
+			task, err = c.Get(ctx, id)
+			return err
+		})
 		if err != nil || task.State == state || state == "" && task.Ended() {
 			return err
 		}
@@ -100,11 +111,11 @@ func untilState(ctx context.Context, c *harness.Client, id, state string) error 
 	}
 }
 
-// measureSends sends messages one at a time, and then waits until their work is done, so that
+// measureSends sends n messages one at a time, and then waits until their work is done, so that
 // it does not run in the round of the other side.
-func measureSends(ctx context.Context, c *harness.Client, prefix string) (map[string]float64, error) {
+func measureSends(ctx context.Context, c *harness.Client, n int, prefix string) (map[string]float64, error) {
 	var sent []string
-	took, err := timed(sendsInRound, func(i int) error {
+	took, err := timed(n, func(i int) error {
 		id, err := sendOne(ctx, c, fmt.Sprintf("%s-%d", prefix, i))
 		sent = append(sent, id)
 		return err

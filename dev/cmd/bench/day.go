@@ -111,7 +111,7 @@ func newDay(ctx context.Context, s settings, databases *pgserver.Server, name st
 	if err != nil {
 		return nil, err
 	}
-	task, err := at.client().Send(ctx, harness.Message{ID: "model", Text: "x", Wait: true, Plan: harness.NewPlan("Day", "say one", "say two", "say three")})
+	task, err := send(ctx, at.client(), harness.Message{ID: "model", Text: "x", Wait: true, Plan: harness.NewPlan("Day", "say one", "say two", "say three")})
 	if err == nil && task.State != "COMPLETED" {
 		err = fmt.Errorf("the task to copy is %s", task.State)
 	}

@@ -62,7 +62,7 @@ func (p *splitSite) killOne(ctx context.Context, id, command string) (float64, e
 	ctx, cancel := context.WithTimeout(ctx, 2*silentFor)
 	defer cancel()
 	c := p.client()
-	task, err := c.Send(ctx, harness.Message{ID: id, Text: "stream 1000 50ms"})
+	task, err := send(ctx, c, harness.Message{ID: id, Text: "stream 1000 50ms"})
 	if err != nil {
 		return 0, err
 	}

@@ -22,6 +22,7 @@ type settings struct {
 	rounds, parallel int
 	alone, together  time.Duration
 	dir, sync        string
+	stored           int
 	subscribers      sizes
 	gates            int
 	day              sizes
@@ -59,6 +60,7 @@ func main() {
 	flag.DurationVar(&s.alone, "alone", time.Second, "a, b: how long a side runs one at a time, in each round")
 	flag.DurationVar(&s.together, "together", time.Second, "a, b: how long a side runs in parallel, in each round")
 	flag.IntVar(&s.parallel, "parallel", 50, "a: number of objectives in parallel")
+	flag.IntVar(&s.stored, "stored", 100, "b: number of stored tasks; a quarter as many are sent in each round")
 	flag.Var(&s.subscribers, "subscribers", "c: numbers of subscribers")
 	flag.IntVar(&s.gates, "gates", 100, "e: number of open gates; memory for each needs thousands")
 	flag.IntVar(&s.kills, "kills", 3, "f: how often each process is killed")
@@ -85,8 +87,8 @@ func run(ctx context.Context, s settings) error {
 	if err != nil {
 		return err
 	}
-	if min(s.rounds, s.parallel, s.gates, s.kills) < 1 {
-		return errors.New("--rounds, --parallel, --gates and --kills must be 1 or more")
+	if min(s.rounds, s.parallel, s.stored/4, s.gates, s.kills) < 1 {
+		return errors.New("--rounds, --parallel, --gates and --kills must be 1 or more, --stored 4 or more")
 	}
 	if s.peers {
 		if s.restate, err = findRestate(); err != nil {

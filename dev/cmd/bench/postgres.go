@@ -66,7 +66,7 @@ func measureWorkers(ctx context.Context, s settings, r *report, sides []*side, w
 // completeOne sends an objective of one plan with three tasks that do nothing, and waits
 // until it has completed.
 func completeOne(ctx context.Context, c *harness.Client, n int64) error {
-	task, err := c.Send(ctx, harness.Message{ID: fmt.Sprintf("cost-%d", n), Text: "go", Wait: true, Plan: harness.NewPlan("Three", "One", "Two", "Three")})
+	task, err := send(ctx, c, harness.Message{ID: fmt.Sprintf("cost-%d", n), Text: "go", Wait: true, Plan: harness.NewPlan("Three", "One", "Two", "Three")})
 	if err == nil && task.State != "COMPLETED" {
 		err = fmt.Errorf("objective is %s, want COMPLETED: %s", task.State, task.Message)
 	}

@@ -45,7 +45,7 @@ func subscribers(ctx context.Context, c *harness.Client, n int, id string) (map[
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
 	settle := time.Duration(n)*3*time.Millisecond + 500*time.Millisecond
-	task, err := c.Send(ctx, harness.Message{ID: id, Text: fmt.Sprintf("work %v; stamp 20 100ms", settle)})
+	task, err := send(ctx, c, harness.Message{ID: id, Text: fmt.Sprintf("work %v; stamp 20 100ms", settle)})
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +134,7 @@ func measureAnswers(ctx context.Context, s settings, r *report, both []*contende
 
 // answerOne answers a question and returns how long after that the work continued.
 func answerOne(ctx context.Context, c *harness.Client, id string) (time.Duration, error) {
-	task, err := c.Send(ctx, harness.Message{ID: id, Text: "ask Which color?; stamp 1 0s"})
+	task, err := send(ctx, c, harness.Message{ID: id, Text: "ask Which color?; stamp 1 0s"})
 	if err != nil {
 		return 0, err
 	}

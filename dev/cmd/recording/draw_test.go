@@ -64,8 +64,7 @@ func TestDraw_scrolls(t *testing.T) {
 
 // The picture of README.md shows that the question outlives the server.
 func TestRecording(t *testing.T) {
-	text, err := os.ReadFile("../../../docs/pictures/recording.svg")
-	test.OK(t, err)
+	text := test.Value(os.ReadFile("../../../docs/pictures/recording.svg"))(t)
 	picture := string(text)
 	wellFormed(t, picture)
 	_, after, killed := strings.Cut(picture, "kill -9")

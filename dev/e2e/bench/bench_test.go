@@ -16,9 +16,13 @@ import (
 
 // The benchmark runs all of its parts at the smallest sizes and writes figures. It does
 // not judge them.
-func TestBench(t *testing.T) { testParts(t, "a,b,c,d,e,f,g") }
+func TestBench(t *testing.T) {
+	t.Parallel()
+	testParts(t, "a,b,c,d,e,f,g")
+}
 
 func TestBench_postgres(t *testing.T) {
+	t.Parallel()
 	needs.Tools(t, "postgres")
 	testParts(t, "a,b,e,f", "-postgres")
 }
@@ -27,7 +31,7 @@ func testParts(t *testing.T, parts string, more ...string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "bench.json")
 	args := append([]string{"-only", parts, "-rounds", "1", "-alone", "50ms", "-together", "50ms",
-		"-parallel", "2", "-subscribers", "2", "-gates", "3", "-kills", "1", "-day", "8,40", "-dir", t.TempDir(), "-json", path}, more...)
+		"-parallel", "2", "-stored", "4", "-subscribers", "2", "-gates", "3", "-kills", "1", "-day", "8,40", "-dir", t.TempDir(), "-json", path}, more...)
 	out, err := exec.CommandContext(t.Context(), harness.Build(t, "longhaul/dev/cmd/bench"), args...).CombinedOutput()
 	if err != nil {
 		t.Fatalf("bench: %v\n%s", err, out)

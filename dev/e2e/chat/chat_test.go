@@ -120,8 +120,7 @@ func follow(t *testing.T, p platform, secrets ...string) {
 func judge(t *testing.T, program string, recorded any) {
 	t.Helper()
 	dir := harness.NodeProgram(t, "js", filepath.Join("js", program), filepath.Join("js", "types.mjs"))
-	input, err := json.Marshal(recorded)
-	test.OK(t, err)
+	input := test.Value(json.Marshal(recorded))(t)
 	cmd := exec.CommandContext(t.Context(), "node", filepath.Join(dir, program))
 	var complaints strings.Builder
 	cmd.Stdin, cmd.Stderr = bytes.NewReader(input), &complaints

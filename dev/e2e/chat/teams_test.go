@@ -78,8 +78,7 @@ func (s *teams) submit(account, value, number, tone string) request {
 func (s *teams) activity(account, name string, data, claims obj) request {
 	now := time.Now()
 	activity := s.Invoke(account, name, data, now)
-	raw, err := json.Marshal(activity)
-	test.OK(s.t, err)
+	raw := test.Value(json.Marshal(activity))(s.t)
 	token := s.Token(now, claims)
 	s.tokens = append(s.tokens, obj{"activity": activity, "token": token, "valid": claims == nil})
 	return request{map[string]string{"Content-Type": "application/json", "Authorization": "Bearer " + token}, string(raw)}

@@ -47,11 +47,9 @@ func (v *visit) pushConfigs() {
 	for _, url := range []string{"https://192.0.2.1/mine", "https://192.0.2.1/moved"} {
 		mine.URL = url
 		want = hook{TaskID: t.ID, ID: "mine", URL: url, Scheme: "Basic"}
-		made, err := peer.putHook(v.ctx, mine)
-		test.OK(v, err)
+		made := test.Value(peer.putHook(v.ctx, mine))(v)
 		test.Equal(v, "put", want, made)
-		read, err := peer.hook(v.ctx, t.ID, "mine")
-		test.OK(v, err)
+		read := test.Value(peer.hook(v.ctx, t.ID, "mine"))(v)
 		test.Equal(v, "get", want, read)
 	}
 	test.Equal(v, "list", []hook{first, want}, v.listed(peer, t.ID, 2))

@@ -55,8 +55,7 @@ func (v *visit) history() {
 		length *int
 		want   []said
 	}{{nil, all}, {&many, all}, {&one, all[2:]}, {&none, nil}} {
-		t, err := v.peer.get(v.ctx, t.ID, tc.length)
-		test.OK(v, err)
+		t := test.Value(v.peer.get(v.ctx, t.ID, tc.length))(v)
 		test.Equal(v, "the history differs", tc.want, t.History, cmpopts.EquateEmpty())
 	}
 	if t := v.sent(message{Text: "say brief", History: &none}); len(t.History) > 0 || t.Status.State != "completed" {

@@ -45,6 +45,7 @@ func show(t *testing.T, top *topology.Topology) {
 }
 
 func TestTopology(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
 	top := start(ctx, t)
@@ -140,9 +141,7 @@ func readsWhole(ctx context.Context, t *testing.T, proxy *harness.Client, id str
 	for range 4 {
 		readers.Go(func() {
 			for range 1000 {
-				if _, err := proxy.All(ctx, task.ID, 0); err != nil {
-					t.Error(err)
-				}
+				test.Error(t, "the call", nil, test.Err(proxy.All(ctx, task.ID, 0)))
 			}
 		})
 	}

@@ -28,6 +28,7 @@ const within = time.Minute
 // A day of an operator: install, first keys, playbooks, a lost worker, an upgrade, a question that waits too
 // long, the costs of tenants, a full disk. All commands are those of the documents.
 func TestDay(t *testing.T) {
+	t.Parallel()
 	d := install(t)
 	for _, step := range []struct {
 		name string
@@ -127,8 +128,7 @@ func (d *day) try(principal, document, command string, words ...string) (string,
 // run is try, and the test ends if the command fails.
 func (d *day) run(principal, document, command string, words ...string) string {
 	d.Helper()
-	out, err := d.try(principal, document, command, words...)
-	test.OK(d.T, err)
+	out := test.Value(d.try(principal, document, command, words...))(d.T)
 	d.Logf("%s\n%s", command, out)
 	return out
 }
@@ -196,8 +196,7 @@ func (d *day) reload() {
 	for _, p := range slices.Concat(d.top.Processes("worker"), d.top.Processes("api-a"), d.top.Processes("api-b")) {
 		harness.Eventually(d, within, p.Name+" has read the playbooks", func() error { return d.logged(p, "Read the playbooks again") })
 	}
-	_, err := d.send("bob", "bill")
-	test.OK(d.T, err)
+	test.OK(d.T, test.Err(d.send("bob", "bill")))
 }
 
 func (d *day) loseWorker() {
@@ -229,8 +228,7 @@ func (d *day) upgrade() {
 	task := c.MustSendUntil(d.Context(), d, harness.Message{ID: "upgraded", Text: "deploy"})
 	follower := c.Follow(d.Context(), task.ID, 0)
 	defer follower.Stop()
-	waiting, err := follower.UntilState(d.Context(), "INPUT_REQUIRED")
-	test.OK(d.T, err)
+	waiting := test.Value(follower.UntilState(d.Context(), "INPUT_REQUIRED"))(d.T)
 	d.run("", "deploy.md", "longhaul migrate")
 	for _, service := range []string{"worker", "api-a", "api-b"} {
 		for _, p := range d.top.Processes(service) {
@@ -239,10 +237,8 @@ func (d *day) upgrade() {
 		}
 	}
 	d.run("lea", "quickstart.md", "longhaul answer GATE-ID accept", "GATE-ID", waiting.Gate().ID)
-	events, err := follower.Wait(d.Context())
-	test.OK(d.T, err)
-	whole, err := c.All(d.Context(), task.ID, 0)
-	test.OK(d.T, err)
+	events := test.Value(follower.Wait(d.Context()))(d.T)
+	whole := test.Value(c.All(d.Context(), task.ID, 0))(d.T)
 	if diff := harness.Differ(whole, events); diff != "" || follower.Resumes() == 0 {
 		d.Errorf("the stream, which was opened again %d times, differs: %s", follower.Resumes(), diff)
 	}
@@ -285,8 +281,7 @@ func (d *day) wait() {
 
 func (d *day) addUp() {
 	for range 2 {
-		_, err := d.send("ann", "bill")
-		test.OK(d.T, err)
+		test.OK(d.T, test.Err(d.send("ann", "bill")))
 	}
 	d.says("llm.md", "`longhaul costs` adds up\ncontexts, models or tenants")
 	var got []string // without how long tasks ran
@@ -328,8 +323,7 @@ func (d *day) fill() {
 		}
 		return nil
 	})
-	_, err := c.Get(d.Context(), works.ID)
-	test.OK(d.T, err)
+	test.OK(d.T, test.Err(c.Get(d.Context(), works.ID)))
 	disk(1 << 30)
 	c.AwaitState(d, within, c.MustSendUntil(d.Context(), d, waits).ID, "COMPLETED")
 	c.AwaitState(d, within, works.ID, "COMPLETED")

@@ -22,8 +22,7 @@ import (
 // and raw requests with and without contents.
 func overGRPC(ctx context.Context, t *testing.T, addr string) {
 	t.Helper()
-	conn, err := grpc.NewClient(addr, grpc.WithTransportCredentials(insecure.NewCredentials()))
-	test.OK(t, err)
+	conn := test.Value(grpc.NewClient(addr, grpc.WithTransportCredentials(insecure.NewCredentials())))(t)
 	defer func() { test.OK(t, conn.Close()) }()
 	agent := a2apb.NewA2AServiceClient(conn)
 	ctx = metadata.AppendToOutgoingContext(ctx, "a2a-version", "1.0")
@@ -33,8 +32,7 @@ func overGRPC(ctx context.Context, t *testing.T, addr string) {
 			Configuration: &a2apb.SendMessageConfiguration{ReturnImmediately: true},
 		}
 	}
-	answer, err := agent.SendMessage(ctx, send("grpc-1", "work 1s; say done"))
-	test.OK(t, err)
+	answer := test.Value(agent.SendMessage(ctx, send("grpc-1", "work 1s; say done")))(t)
 	id := answer.GetTask().GetId()
 	stream, err := agent.SubscribeToTask(ctx, &a2apb.SubscribeToTaskRequest{Id: id})
 	test.OK(t, err)
@@ -55,8 +53,7 @@ func overGRPC(ctx context.Context, t *testing.T, addr string) {
 
 	// Contents that a proxy loses would be an empty message: the first would name no task, the
 	// second is empty by itself.
-	whole, err := proto.Marshal(&a2apb.GetTaskRequest{Id: id})
-	test.OK(t, err)
+	whole := test.Value(proto.Marshal(&a2apb.GetTaskRequest{Id: id}))(t)
 	var task a2apb.Task
 	raw(ctx, t, addr, "GetTask", whole, &task)
 	test.Is(t, "GetTask answers with task", id, task.GetId())
@@ -72,17 +69,14 @@ func raw(ctx context.Context, t *testing.T, addr, method string, request []byte,
 	t.Helper()
 	frame := binary.BigEndian.AppendUint32([]byte{0}, uint32(len(request)))
 	body := struct{ io.Reader }{bytes.NewReader(append(frame, request...))} // of unknown length, as in a stream
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+addr+"/lf.a2a.v1.A2AService/"+method, body)
-	test.OK(t, err)
+	r := test.Value(http.NewRequestWithContext(ctx, http.MethodPost, "http://"+addr+"/lf.a2a.v1.A2AService/"+method, body))(t)
 	r.Header = http.Header{"Content-Type": {"application/grpc"}, "Te": {"trailers"}, "A2a-Version": {"1.0"}}
 	transport := &http.Transport{Protocols: &http.Protocols{}}
 	transport.Protocols.SetUnencryptedHTTP2(true)
 	defer transport.CloseIdleConnections()
-	res, err := transport.RoundTrip(r)
-	test.OK(t, err)
+	res := test.Value(transport.RoundTrip(r))(t)
 	defer func() { _ = res.Body.Close() }()
-	answer, err := io.ReadAll(res.Body)
-	test.OK(t, err)
+	answer := test.Value(io.ReadAll(res.Body))(t)
 	if status := res.Trailer.Get("Grpc-Status"); status != "0" || len(answer) < 5 {
 		t.Fatalf("%s answers %s, status %q %s", method, res.Status, status, res.Trailer.Get("Grpc-Message"))
 	}

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
-	"time"
 
 	"longhaul/dev/e2e/harness"
 	"longhaul/dev/topology"
@@ -14,54 +13,59 @@ import (
 )
 
 const (
-	slots = 5    // tasks that one worker runs at a time
-	jobs  = 40   // tasks
-	job   = 2000 // milliseconds that a task waits
+	slots = 5  // tasks that one worker runs at a time
+	jobs  = 40 // tasks
 )
 
 // Four workers run four times as many tasks at a time as one.
 func TestScale(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
-	tally := filepath.Join(t.TempDir(), "tally")
+	tally, control := filepath.Join(t.TempDir(), "tally"), harness.NewControl(t)
 	top := topology.Run(ctx, t, topology.Options{
 		Env: map[string][]string{topology.Longhaul: {
-			"LONGHAUL_FALLBACK=echo", fmt.Sprint("LONGHAUL_MAX_TASKS=", slots), "CRASHABLE_TALLY=" + tally,
+			"LONGHAUL_FALLBACK=echo", fmt.Sprint("LONGHAUL_MAX_TASKS=", slots), "CRASHABLE_TALLY=" + tally, control.Env(),
 		}},
 		Packages: map[string]string{"longhaul": harness.Crashable},
 	})
-	url := "http://" + top.Addr("proxy", 7420)
-	c := harness.NewClient(url)
-
-	one := run(ctx, t, c, "one", jobs)
-	if busy := harness.MostAtOnce(harness.Tally(t, tally)); busy > slots {
-		t.Errorf("one worker ran %d tasks at a time, want at most %d", busy, slots)
+	c := harness.NewClient("http://" + top.Addr("proxy", 7420))
+	before := 0
+	for _, workers := range []int{1, 4} {
+		test.OK(t, top.Scale(ctx, "worker", workers))
+		run(ctx, t, c, control, workers)
+		lines := harness.Tally(t, tally)
+		if busy := harness.MostAtOnce(lines[before:]); busy > workers*slots {
+			t.Errorf("%d workers ran %d tasks at a time, want at most %d", workers, busy, workers*slots)
+		}
+		before = len(lines)
 	}
-	test.OK(t, top.Scale(ctx, "worker", 4))
-	before := len(harness.Tally(t, tally))
-	four := run(ctx, t, c, "four", jobs)
-	if busy := harness.MostAtOnce(harness.Tally(t, tally)[before:]); busy <= 2*slots || busy > 4*slots {
-		t.Errorf("four workers ran %d tasks at a time, want more than %d and at most %d", busy, 2*slots, 4*slots)
-	}
-	t.Logf("%d tasks of %d ms: one worker %v, four workers %v: %.1f times as fast", jobs, job, one, four, one.Seconds()/four.Seconds())
 }
 
-// run runs tasks that wait, each in an objective of its own, and returns how long that
-// took.
-func run(ctx context.Context, t *testing.T, c *harness.Client, name string, n int) time.Duration {
-	began := time.Now()
+// run runs tasks, each in an objective of its own. They wait at a door until more than half of the slots of
+// the workers have one: workers also ask for more work with slots.
+func run(ctx context.Context, t *testing.T, c *harness.Client, control *harness.Control, workers int) {
+	t.Helper()
+	door := fmt.Sprint("workers-", workers)
+	plan := harness.NewPlan("plan", "await "+door+"; work 300ms; say done")
 	var all sync.WaitGroup
-	for i := range n {
+	for i := range jobs {
 		all.Go(func() {
-			task, err := c.SendUntil(ctx, harness.Message{ID: fmt.Sprint(name, i), Text: fmt.Sprintf("work %dms; say done", job)})
+			task, err := c.SendUntil(ctx, harness.Message{ID: fmt.Sprint(door, "-", i), Text: "x", Plan: plan})
 			if err == nil {
 				_, err = c.Follow(ctx, task.ID, 0).UntilState(ctx, "COMPLETED")
 			}
 			if err != nil {
-				t.Errorf("%s %d: %v", name, i, err)
+				t.Errorf("%s, task %d: %v", door, i, err)
 			}
 		})
 	}
+	harness.Eventually(t, limit/5, "more than half of the slots are in use", func() error {
+		if n := len(control.Knocked(door)); n <= workers*slots/2 {
+			return fmt.Errorf("%d tasks have begun", n)
+		}
+		return nil
+	})
+	control.Open(door, "")
 	all.Wait()
-	return time.Since(began)
 }

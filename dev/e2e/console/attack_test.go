@@ -108,8 +108,7 @@ func (o *office) askAbout(t *testing.T, name string, object []a2a.Part, more str
 	ref, _ := opt.ParseID(gate[:strings.LastIndexByte(gate, ':')])
 	unique := strings.TrimPrefix(ref.ObjectiveID, "obj-")
 	other := unique[:len(unique)-6] + name
-	parts, err := json.Marshal(object)
-	test.OK(t, err)
+	parts := test.Value(json.Marshal(object))(t)
 	draft := regexp.MustCompile(`\[\{"text":"# Tea[^}]*\}\]`)
 	o.run(t, "obj-"+other, "plan-"+other+"-1")
 	o.record(t, ref.ObjectiveID, "obj-"+other, 0, func(events string) string {
@@ -130,9 +129,7 @@ func (o *office) run(t *testing.T, ids ...string) {
 	defer c.Close()
 	for _, id := range ids {
 		options := client.StartWorkflowOptions{ID: id, TaskQueue: "nobody", WorkflowExecutionTimeout: time.Hour}
-		if _, err := c.ExecuteWorkflow(t.Context(), options, "Nothing"); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, test.Err(c.ExecuteWorkflow(t.Context(), options, "Nothing")))
 	}
 }
 

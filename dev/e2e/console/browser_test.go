@@ -24,8 +24,7 @@ import (
 func startBrowser(t *testing.T) context.Context {
 	t.Helper()
 	path := needs.Tool(t, "chromium")
-	profile, err := os.MkdirTemp("", "longhaul-browser-")
-	test.OK(t, err)
+	profile := test.Value(os.MkdirTemp("", "longhaul-browser-"))(t)
 	options := []chromedp.ExecAllocatorOption{chromedp.ExecPath(path), chromedp.UserDataDir(profile), chromedp.NoFirstRun, chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU}
 	for _, flag := range []string{"disable-quic", "disable-background-networking", "disable-component-update", "disable-sync", "disable-dev-shm-usage", "disable-background-timer-throttling", "disable-renderer-backgrounding", "disable-extensions", "hide-scrollbars"} {
 		options = append(options, chromedp.Flag(flag, true))
@@ -95,6 +94,7 @@ func (o *office) newTab(t *testing.T) *tab {
 	b.allow("status of 400 (Bad Request) " + o.site.URL() + "/console/events/") // a stream of work that ended before it began
 	call(b, log.Enable, cdp.Empty{})
 	call(b, network.Enable, network.EnableParams{})
+	b.paint("light") // without motion, for which the browser would draw all the time
 	for _, script := range []string{watchPolicy, holdFetch} {
 		call(b, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: script})
 	}

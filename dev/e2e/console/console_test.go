@@ -71,8 +71,7 @@ func TestConsole(t *testing.T) {
 func openOffice(t *testing.T) *office {
 	t.Helper()
 	o := &office{t: t, keys: map[string]string{}}
-	playbooks, err := filepath.Abs("playbooks")
-	test.OK(t, err)
+	playbooks := test.Value(filepath.Abs("playbooks"))(t)
 	o.site = harness.NewSite(t, harness.Dev, "--auth", "keys", "--playbooks", playbooks, "--reply-wait", "10s")
 	o.hire("ann", "--scopes", "all")
 	o.hire("bob", "--scopes", "all")
@@ -117,8 +116,7 @@ func (o *office) signIn(b *tab, name string) {
 // pictures returns the directory of pictures, which is kept.
 func (o *office) pictures() string {
 	if o.dir == "" {
-		dir, err := os.MkdirTemp("", "longhaul-console-")
-		test.OK(o.t, err)
+		dir := test.Value(os.MkdirTemp("", "longhaul-console-"))(o.t)
 		o.dir = dir
 		o.t.Logf("The pictures are in %s", filepath.Clean(dir))
 	}

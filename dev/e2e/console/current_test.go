@@ -7,6 +7,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 )
 
 // A page does not change between the press of a button and its release: the click would
@@ -18,13 +19,9 @@ func testPressed(t *testing.T, o *office) {
 	b.sees("Your answer")
 	b.holdRefresh()() // what follows the opening of the page is over
 	b.mouse(chromedp.MousePressed, 2, 400)
-	if _, err := o.as("ann").Send(t.Context(), harness.Reply("pressed-yes", id, gate, "accept")); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, test.Err(o.as("ann").Send(t.Context(), harness.Reply("pressed-yes", id, gate, "accept"))))
 	b.refreshed()
-	if _, err := b.find("button", "Accept"); err != nil {
-		t.Errorf("the page has changed under a pressed button: %v", err)
-	}
+	test.Error(t, "the page has changed under a pressed button", nil, test.Err(b.find("button", "Accept")))
 	b.mouse(chromedp.MouseReleased, 2, 400)
 	b.sees("Accepted by ann")
 }
@@ -38,9 +35,7 @@ func testStays(t *testing.T, o *office) {
 	b.clickFirst("DisclosureTriangle", "More")
 	b.click("DisclosureTriangle", "Replan…")
 	b.run(`window.stays = document.activeElement; null`)
-	if _, err := o.as("ann").Send(t.Context(), harness.Reply("stays-yes", id, gate, "accept")); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, test.Err(o.as("ann").Send(t.Context(), harness.Reply("stays-yes", id, gate, "accept"))))
 	b.misses("Waits for anyone")
 	if same, err := eval[bool](b, `stays.localName === "summary" && document.activeElement === stays && stays.closest("details").open`); err != nil || !same {
 		at, _ := eval[string](b, `document.activeElement.outerHTML.slice(0, 200)`)

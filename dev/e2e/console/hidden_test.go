@@ -83,8 +83,7 @@ func testNotices(t *testing.T, o *office) {
 // requests returns how often the script of the page has fetched it.
 func (b *tab) requests() int {
 	b.t.Helper()
-	n, err := eval[int](b, `asked + fetched`)
-	test.OK(b.t, err)
+	n := test.Value(eval[int](b, `asked + fetched`))(b.t)
 	return n
 }
 

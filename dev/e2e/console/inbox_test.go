@@ -20,16 +20,12 @@ func testInbox(t *testing.T, o *office) {
 	other.resize(1280, 800)
 	other.open("/console/inbox")
 	other.reads("Print the poster?")
-	if _, err := o.as("ann").Send(t.Context(), harness.Reply("poster-yes", id, gate, "accept")); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, test.Err(o.as("ann").Send(t.Context(), harness.Reply("poster-yes", id, gate, "accept"))))
 	b.misses("Print the poster?")
 	id, gate = o.ask(t, "flyer", harness.NewPlan("Flyer", "approve Print the flyer?", "say printed"))
 	other.sees("Print the flyer?", "Accepted by ann") // no other question takes its place
 	other.reads("Print the poster?")
-	if _, err := o.as("ann").Send(t.Context(), harness.Reply("flyer-yes", id, gate, "accept")); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, test.Err(o.as("ann").Send(t.Context(), harness.Reply("flyer-yes", id, gate, "accept"))))
 }
 
 // In a window of 800 px the header is one line, also with a long name, and headings of pages are alike.
@@ -86,8 +82,7 @@ func (o *office) ask(t *testing.T, id string, plan *harness.Plan) (task, gate st
 // askAs is ask for another person.
 func (o *office) askAs(t *testing.T, who, id string, plan *harness.Plan) (task, gate string) {
 	t.Helper()
-	waiting, err := o.as(who).Send(t.Context(), harness.Message{ID: id, Text: id, Plan: plan, Wait: true})
-	test.OK(t, err)
+	waiting := test.Value(o.as(who).Send(t.Context(), harness.Message{ID: id, Text: id, Plan: plan, Wait: true}))(t)
 	if waiting.Gate == nil {
 		t.Fatalf("%s does not wait at a gate: %s", id, waiting.Raw)
 	}

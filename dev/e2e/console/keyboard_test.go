@@ -31,14 +31,11 @@ func (b *tab) tabs() {
 	if err != nil || len(all) == 0 {
 		b.t.Fatalf("the page has no controls: %v", err)
 	}
-	if _, err := eval[any](b, "document.activeElement.blur(); null"); err != nil {
-		b.t.Fatal(err)
-	}
+	test.OK(b.t, test.Err(eval[any](b, "document.activeElement.blur(); null")))
 	var reached []string
 	for range 2 * len(all) {
 		b.press(kb.Tab)
-		at, err := eval[[]string](b, focused)
-		test.OK(b.t, err)
+		at := test.Value(eval[[]string](b, focused))(b.t)
 		if at[0] == "-1" || slices.Contains(reached, at[0]) {
 			break
 		}

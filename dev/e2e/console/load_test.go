@@ -126,12 +126,9 @@ func (o *office) record(t *testing.T, id, other string, ago time.Duration, chang
 // JSON.
 func (o *office) recorded(t *testing.T, id string) (*journal.Journal, string) {
 	t.Helper()
-	j, err := journal.Open(t.Context(), journal.Config{Path: filepath.Join(o.site.Dir, "journal.db")})
-	test.OK(t, err)
-	events, err := j.Events(t.Context(), id, 0, 0)
-	test.OK(t, err)
-	text, err := json.Marshal(events)
-	test.OK(t, err)
+	j := test.Value(journal.Open(t.Context(), journal.Config{Path: filepath.Join(o.site.Dir, "journal.db")}))(t)
+	events := test.Value(j.Events(t.Context(), id, 0, 0))(t)
+	text := test.Value(json.Marshal(events))(t)
 	return j, string(text)
 }
 

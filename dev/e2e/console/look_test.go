@@ -17,6 +17,7 @@ import (
 
 	"longhaul/a2a"
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 )
 
 // sizes are the windows in which pages are looked at: a phone, a laptop and a desk.
@@ -25,8 +26,12 @@ var sizes = []struct {
 	width, height int64
 }{{"narrow", 360, 780}, {"wide", 1280, 900}, {"desk", 1920, 1080}}
 
-// schemes are the settings of people for colours.
-var schemes = []string{"light", "dark"}
+// schemes are the settings of people for colours, each with the rules of axe-core that pages are held to in
+// it. Pages differ in nothing but their colours, so that one scheme is held to all rules.
+var schemes = []struct{ name, rules string }{
+	{"light", `["wcag2a", "wcag2aa"]`},
+	{"dark", `{type: "rule", values: ["color-contrast", "link-in-text-block"]}`},
+}
 
 // A violation is a rule of axe-core that a page breaks.
 type violation struct {
@@ -56,8 +61,8 @@ func (o *office) axe(t *testing.T) string {
 }
 
 // look checks the page that the tab shows, at each size and with each scheme of colours:
-// nothing is wider than the window, and axe-core finds no violation of WCAG 2 A and AA. It
-// takes pictures of what it sees.
+// nothing is wider than the window, and axe-core finds no violation of WCAG 2 A and AA. With
+// -v it takes pictures of what it sees.
 func (b *tab) look(name string) {
 	b.t.Helper()
 	defer b.holdRefresh()() // so that all of it is about one state
@@ -65,11 +70,13 @@ func (b *tab) look(name string) {
 	for _, size := range sizes {
 		b.resize(size.width, size.height)
 		for _, scheme := range schemes {
-			b.paint(scheme)
-			at := fmt.Sprintf("%s %s %s", name, size.name, scheme)
-			b.shot(strings.ReplaceAll(at, " ", "-"))
+			b.paint(scheme.name)
+			at := fmt.Sprintf("%s %s %s", name, size.name, scheme.name)
+			if testing.Verbose() {
+				b.shot(strings.ReplaceAll(at, " ", "-"))
+			}
 			b.fits(at)
-			b.obeys(at)
+			b.obeys(at, scheme.rules)
 		}
 	}
 }
@@ -102,14 +109,14 @@ func (b *tab) fits(at string) {
 	}
 }
 
-func (b *tab) obeys(at string) {
+func (b *tab) obeys(at, rules string) {
 	b.t.Helper()
 	if known, _ := eval[bool](b, `typeof axe === "object"`); !known {
 		if _, err := eval[any](b, b.office.axe(b.t)+"; null"); err != nil {
 			b.t.Fatalf("%s: load axe-core: %v", at, err)
 		}
 	}
-	out, err := eval[string](b, `axe.run(document, {runOnly: ["wcag2a", "wcag2aa"], resultTypes: ["violations"]}).then((r) => JSON.stringify(r.violations))`)
+	out, err := eval[string](b, `axe.run(document, {runOnly: `+rules+`, resultTypes: ["violations"]}).then((r) => JSON.stringify(r.violations))`)
 	var list []violation
 	if err == nil {
 		err = json.Unmarshal([]byte(out), &list)
@@ -139,9 +146,7 @@ func (b *tab) publish(name string) {
 	if len(data) > 100<<10 {
 		b.t.Errorf("the picture of %s has %d KiB", name, len(data)>>10)
 	}
-	if err := os.WriteFile(filepath.Join(*pictures, "console-"+name+".png"), data, 0o644); err != nil {
-		b.t.Error(err)
-	}
+	test.Error(b.t, "the call", nil, os.WriteFile(filepath.Join(*pictures, "console-"+name+".png"), data, 0o644))
 }
 
 // reviewed are parts of an object, one for each form in which pages show them.
@@ -161,9 +166,7 @@ func testLook(t *testing.T, o *office) {
 	}})
 	gate := o.begin(t, "Write notes about looks")
 	for _, name := range []string{"Sand", "Oil"} {
-		if _, err := o.as("ann").Send(t.Context(), harness.Message{ID: "look-" + name, Text: name, Plan: harness.NewPlan(name, "say done"), Wait: true}); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, test.Err(o.as("ann").Send(t.Context(), harness.Message{ID: "look-" + name, Text: name, Plan: harness.NewPlan(name, "say done"), Wait: true})))
 	}
 	ladder := fmt.Sprintf(`,"expiresAt":%q,"ladder":[{"kind":"remind","after":600},{"kind":"escalate","after":3000,"to":{"principals":["dan"]}},{"kind":"expire","after":3600,"action":"reject"}],"taken":1`, time.Now().UTC().Add(time.Hour).Format(time.RFC3339))
 	_, question := o.askAbout(t, "review", reviewed, ladder)

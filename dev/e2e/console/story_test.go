@@ -46,9 +46,7 @@ func testStory(t *testing.T, o *office) {
 // waits until the page shows a state that it did not show before.
 func (b *tab) marked() (same bool) {
 	b.t.Helper()
-	if _, err := eval[any](b, `document.documentElement.dataset.mark = "1"; null`); err != nil {
-		b.t.Fatal(err)
-	}
+	test.OK(b.t, test.Err(eval[any](b, `document.documentElement.dataset.mark = "1"; null`)))
 	b.sees("Waits for anyone")
 	same, err := eval[bool](b, `document.documentElement.dataset.mark === "1"`)
 	return same && err == nil
@@ -144,8 +142,7 @@ func testQuestions(t *testing.T, o *office) {
 // Work is changed while it runs: paused and resumed, with another task; a form that was
 // opened before another change says so.
 func testSteering(t *testing.T, o *office) {
-	task, err := o.as("ann").Send(t.Context(), harness.Message{ID: "steering", Text: "steering", Plan: harness.NewPlan("Steering", "work 4s", "approve Go on?")})
-	test.OK(t, err)
+	task := test.Value(o.as("ann").Send(t.Context(), harness.Message{ID: "steering", Text: "steering", Plan: harness.NewPlan("Steering", "work 4s", "approve Go on?")}))(t)
 	b := o.enter(t, "ann")
 	b.allow("status of 409")
 	path := "/console/objectives/" + task.ID
@@ -190,8 +187,7 @@ func testSteering(t *testing.T, o *office) {
 // revision returns the revision of the objective that the page has been made at.
 func (b *tab) revision() string {
 	b.t.Helper()
-	shown, err := eval[string](b, `document.querySelector("#change input[name=revision]").value`)
-	test.OK(b.t, err)
+	shown := test.Value(eval[string](b, `document.querySelector("#change input[name=revision]").value`))(b.t)
 	return shown
 }
 
@@ -223,7 +219,6 @@ func testReader(t *testing.T, o *office) {
 // order has ann ask for something, and opens its page.
 func (o *office) order(b *tab, text string) {
 	b.t.Helper()
-	task, err := o.as("ann").Send(b.t.Context(), harness.Message{ID: strings.ReplaceAll(text, " ", "-"), Text: text})
-	test.OK(b.t, err)
+	task := test.Value(o.as("ann").Send(b.t.Context(), harness.Message{ID: strings.ReplaceAll(text, " ", "-"), Text: text}))(b.t)
 	b.open("/console/objectives/" + task.ID)
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/chromedp/cdproto/accessibility"
 	"github.com/chromedp/cdproto/cdp"
@@ -103,10 +104,19 @@ func (b *tab) at(prefix string) {
 	})
 }
 
-// await repeats a check until it succeeds. The failure is reported only at the end.
+// await repeats a check until it succeeds, less and less often: the browser has much to do for one. The
+// failure is reported only at the end.
 func (b *tab) await(check func() error) {
 	b.t.Helper()
-	harness.Eventually(b.t, within, "the page is as it should be", check)
+	pause := 10 * time.Millisecond
+	harness.Eventually(b.t, within, "the page is as it should be", func() error {
+		err := check()
+		if err != nil {
+			time.Sleep(pause)
+			pause = min(2*pause, 200*time.Millisecond)
+		}
+		return err
+	})
 }
 
 // find returns the only visible element with a role and a name, as assistive technology
@@ -159,8 +169,7 @@ func (b *tab) all(role string) (out []element, err error) {
 // names lists the names of the elements of a role.
 func (b *tab) names(role string) []string {
 	b.t.Helper()
-	all, err := b.all(role)
-	test.OK(b.t, err)
+	all := test.Value(b.all(role))(b.t)
 	var out []string
 	for _, e := range all {
 		out = append(out, e.name)
@@ -313,9 +322,7 @@ func (b *tab) holdRefresh() (stop func()) {
 // run runs a script in the page.
 func (b *tab) run(script string) {
 	b.t.Helper()
-	if _, err := eval[any](b, script); err != nil {
-		b.t.Fatal(err)
-	}
+	test.OK(b.t, test.Err(eval[any](b, script)))
 }
 
 // press presses a key. As with a keyboard, a page that handles it gets no text of it, where the focus

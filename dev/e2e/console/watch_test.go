@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"longhaul/internal/test"
 )
 
 // The tabs of these tests notice what must not happen: a script in a page, one that fails,
@@ -17,9 +19,7 @@ func testWatching(t *testing.T, o *office) {
 		`document.body.append(Object.assign(document.createElement("img"), {src: "https://elsewhere.invalid/"}))`,
 		`setTimeout(() => { throw new Error("on purpose"); })`,
 	} {
-		if _, err := eval[any](b, script+"; null"); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, test.Err(eval[any](b, script+"; null")))
 	}
 	b.await(func() error {
 		b.mu.Lock()

@@ -32,11 +32,9 @@ func (t total) within(most total) bool {
 }
 
 func TestCost(t *testing.T) {
-	service, err := cost.StartService(t.Context(), t.TempDir(), "full")
-	test.OK(t, err)
+	service := test.Value(cost.StartService(t.Context(), t.TempDir(), "full"))(t)
 	t.Cleanup(service.Stop)
-	bare, err := cost.StartBare(service.TemporalAddr)
-	test.OK(t, err)
+	bare := test.Value(cost.StartBare(service.TemporalAddr))(t)
 	t.Cleanup(bare.Stop)
 
 	test.Is(t, "bare Temporal", bareCost, measure(t, "bare Temporal", &bare.Log, bare.Once))

@@ -38,9 +38,7 @@ func TestStopped_workers(t *testing.T) {
 	plan := harness.NewPlan("plan", "say first", "approve Go on?; "+say(0))
 	f, err := w.begin(ctx, harness.Message{ID: id(0), Text: "x", Plan: plan}, completes(0))
 	test.OK(t, err)
-	if _, err := f.UntilState(ctx, "INPUT_REQUIRED"); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, test.Err(f.UntilState(ctx, "INPUT_REQUIRED")))
 	processes[harness.Worker].Stop()
 
 	task := w.reads(f.TaskID, "INPUT_REQUIRED")
@@ -87,9 +85,7 @@ func TestStopped_temporal(t *testing.T) {
 	plan := harness.NewPlan("plan", "approve Go on?; "+say(0))
 	f, err := w.begin(ctx, harness.Message{ID: id(0), Text: "x", Plan: plan}, completes(0))
 	test.OK(t, err)
-	if _, err := f.UntilState(ctx, "INPUT_REQUIRED"); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, test.Err(f.UntilState(ctx, "INPUT_REQUIRED")))
 	idle := w.c.MustCreateObjective(ctx, t, "idle")
 	w.ack(idle.ID, expected{state: "COMPLETED", text: "awake"})
 	processes[harness.Temporal].Stop()
@@ -123,14 +119,10 @@ func TestStopped_temporal(t *testing.T) {
 	processes[harness.Temporal] = w.start(harness.Temporal, "")
 	harness.Eventually(t, within, "the API is ready again", func() error { return w.site.Answers("/readyz") })
 	w.objectives2(t, 2, 2)
-	if _, err := w.begin(ctx, later, expected{state: "COMPLETED", text: "later"}); err != nil {
-		t.Error(err)
-	}
+	test.Error(t, "the call", nil, test.Err(w.begin(ctx, later, expected{state: "COMPLETED", text: "later"})))
 	w.follow(idle.ID, 0)
 	for _, m := range []harness.Message{reply, wake} {
-		if _, err := w.c.SendUntil(ctx, m); err != nil {
-			t.Error(err)
-		}
+		test.Error(t, "the call", nil, test.Err(w.c.SendUntil(ctx, m)))
 	}
 	all := w.settle()
 	stop(processes)
@@ -144,8 +136,7 @@ func (w *world) reads(taskID, state string) *harness.Task {
 	if err != nil || task.State != state {
 		w.t.Fatalf("task %s: %+v, %v; want %s", taskID, task, err, state)
 	}
-	s, err := w.c.Subscribe(w.ctx(), taskID, harness.Fresh)
-	test.OK(w.t, err)
+	s := test.Value(w.c.Subscribe(w.ctx(), taskID, harness.Fresh))(w.t)
 	defer s.Close()
 	e, err := s.Next()
 	if err != nil || e.State() != state {

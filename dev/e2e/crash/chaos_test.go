@@ -32,7 +32,7 @@ import (
 )
 
 var (
-	chaosFor        = flag.Duration("chaos", time.Minute, "how long processes are killed")
+	chaosFor        = flag.Duration("chaos", 40*time.Second, "how long processes are killed")
 	chaosObjectives = flag.Int("objectives", 0, "objectives that begin meanwhile; 0 for one a second")
 )
 
@@ -42,20 +42,18 @@ var (
 // done twice, every reader sees one sequence, and the receiver of deliveries gets the
 // states in order.
 func TestChaos(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), *chaosFor+10*time.Minute)
 	defer cancel()
 	w, top := newTopology(ctx, t)
 	w.push = newDesk(t)
 	var group sync.WaitGroup
 	group.Go(func() { chaos(ctx, t, w, top) })
-	kinds, err := chosen("")
-	test.OK(t, err)
+	kinds := test.Value(chosen(""))(t)
 	w.play(ctx, &group, kinds, cmp.Or(*chaosObjectives, int(chaosFor.Seconds())), *chaosFor)
 	group.Wait()
 	steady(ctx, t, w.c)
-	if err := w.ticks(ctx); err != nil {
-		t.Error(err)
-	}
+	test.Error(t, "the call", nil, w.ticks(ctx))
 	all := w.settle()
 	t.Logf("%d objectives, %d streams, opened again %d times", len(w.tasks), len(w.followers), w.resumes())
 	w.checkJournal(all, readJournal(t, openDatabase(t, journalURL(top))))
@@ -101,8 +99,7 @@ func newTopology(ctx context.Context, t *testing.T) (*world, *topology.Topology)
 	w := emptyWorld(t, c)
 	w.tally = tally
 	w.temporal = func(t testing.TB) client.Client {
-		c, err := client.Dial(client.Options{HostPort: top.Addr("temporal", 7233), Namespace: "longhaul"})
-		test.OK(t, err)
+		c := test.Value(client.Dial(client.Options{HostPort: top.Addr("temporal", 7233), Namespace: "longhaul"}))(t)
 		return c
 	}
 	w.hire(func(name string) string {
@@ -116,16 +113,23 @@ func newTopology(ctx context.Context, t *testing.T) (*world, *topology.Topology)
 	return w, top
 }
 
-// chaos kills and starts random processes until the time is over.
+// chaos kills and starts the processes in random orders, one after another, until the time is over. In the
+// short form each is killed at least once.
 func chaos(ctx context.Context, t *testing.T, w *world, top *topology.Topology) {
 	processes := []string{"api-a-1", "api-b-1", "worker-1", "worker-2", "worker-3", "temporal-1", "postgres-1"}
 	killed := map[string]int{}
-	for end := time.Now().Add(*chaosFor); time.Now().Before(end) && ctx.Err() == nil; {
+	var left []string
+	for end := time.Now().Add(*chaosFor); (time.Now().Before(end) || len(killed) < len(processes)) && ctx.Err() == nil; {
 		select {
 		case <-time.After(time.Duration(1000+rand.IntN(3000)) * time.Millisecond):
 		case <-ctx.Done():
 		}
-		name := processes[rand.IntN(len(processes))]
+		if len(left) == 0 {
+			left = slices.Clone(processes)
+			rand.Shuffle(len(left), func(i, j int) { left[i], left[j] = left[j], left[i] })
+		}
+		name := left[0]
+		left = left[1:]
 		p := top.Process(name)
 		p.Kill()
 		if err := p.Start(ctx); err != nil {
@@ -148,8 +152,7 @@ func journalURL(top *topology.Topology) string {
 // openDatabase opens a database of PostgreSQL.
 func openDatabase(t *testing.T, url string) *sql.DB {
 	t.Helper()
-	db, err := sql.Open("pgx", url)
-	test.OK(t, err)
+	db := test.Value(sql.Open("pgx", url))(t)
 	t.Cleanup(func() { _ = db.Close() })
 	return db
 }

@@ -24,8 +24,7 @@ func TestDrain_worker(t *testing.T) {
 		processes[command] = w.start(command, "")
 	}
 	plan := harness.NewPlan("plan", "say first", "work 4s; "+say(0))
-	f, err := w.begin(w.ctx(), harness.Message{ID: id(0), Text: "x", Plan: plan}, completes(0))
-	test.OK(t, err)
+	f := test.Value(w.begin(w.ctx(), harness.Message{ID: id(0), Text: "x", Plan: plan}, completes(0)))(t)
 	task := planTask(f.TaskID, 1, 1)
 	harness.Eventually(t, within, "the task is at work", func() error { return w.atWork(task) })
 	second := w.start(harness.Worker, "")
@@ -88,8 +87,7 @@ func (w *world) failures(task string) (all []string) {
 	ours := map[int64]bool{} // the numbers of the events that scheduled it
 	history := c.GetWorkflowHistory(w.ctx(), planWorkflow(task), "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for history.HasNext() {
-		e, err := history.Next()
-		test.OK(w.t, err)
+		e := test.Value(history.Next())(w.t)
 		if e.GetActivityTaskScheduledEventAttributes().GetActivityId() == task {
 			ours[e.GetEventId()] = true
 		}

@@ -73,6 +73,7 @@ var sample = []string{"ExecutionStore.UpdateWorkflowExecution.lost", "any.any.mi
 // Calls of the database of Temporal fail, one method in one way after the other, while work of
 // all kinds runs. When the faults are over, all that was acknowledged ends as it should.
 func TestFaults(t *testing.T) {
+	t.Parallel()
 	if *faultsDone != "" { // in the short form the test that it names does the same
 		t.Run("outage", outage)
 	}

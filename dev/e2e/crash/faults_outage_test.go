@@ -7,6 +7,7 @@ import (
 
 	"longhaul/dev/e2e/faulty"
 	"longhaul/dev/e2e/harness"
+	"longhaul/internal/test"
 )
 
 // outage has writes of Temporal fail for longer than a worker may send no heartbeat, while tasks run,
@@ -20,9 +21,7 @@ func outage(t *testing.T) {
 	w.start(harness.API, "")
 	w.start(harness.Worker, "")
 	for n := range tasks {
-		if _, err := w.begin(w.ctx(), harness.Message{ID: id(n), Text: "work 100s; " + say(n)}, completes(n)); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, test.Err(w.begin(w.ctx(), harness.Message{ID: id(n), Text: "work 100s; " + say(n)}, completes(n))))
 	}
 	begun := func() (n int) {
 		for _, line := range harness.Tally(t, w.tally) {

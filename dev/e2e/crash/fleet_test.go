@@ -86,8 +86,7 @@ func newFleet(w *world, r roads, env func(name string) []string, settings ...str
 	w.site.Env = append(common(t), "LONGHAUL_JOURNAL="+f.postgres.URL("journal"), "LONGHAUL_SECRET_KEYS="+strings.Repeat("A", 43)+"=")
 	w.site.Run("migrate")
 	w.temporal = func(t testing.TB) client.Client {
-		c, err := client.Dial(client.Options{HostPort: f.temporal})
-		test.OK(t, err)
+		c := test.Value(client.Dial(client.Options{HostPort: f.temporal}))(t)
 		return c
 	}
 	w.site.TemporalAddr = "" // each member has its own
@@ -135,8 +134,7 @@ func (f *fleet) endure(l *life, lasts time.Duration, fault func(ctx context.Cont
 	f.t.Helper()
 	ctx, cancel := context.WithTimeout(f.t.Context(), lasts+f.patience)
 	defer cancel()
-	kinds, err := chosen(*proofClients)
-	test.OK(f.t, err)
+	kinds := test.Value(chosen(*proofClients))(f.t)
 	kinds = append(kinds, more...)
 	var group sync.WaitGroup
 	group.Go(func() { f.w.play(ctx, &group, kinds, max(2*len(kinds), int(lasts.Seconds())), lasts) })
@@ -152,9 +150,7 @@ func (f *fleet) endure(l *life, lasts time.Duration, fault func(ctx context.Cont
 	f.t.Logf("%d faults are over", l.Faults)
 	group.Wait()
 	f.t.Log("all clients have ended")
-	if err := f.w.ticks(ctx); err != nil {
-		f.t.Error(err)
-	}
+	test.Error(f.t, "the call", nil, f.w.ticks(ctx))
 	f.checkAlone()
 	f.w.checkJournal(f.w.settle(), readJournal(f.t, openDatabase(f.t, f.postgres.URL("journal"))))
 	l.Objectives, l.Operations = len(f.w.tasks), f.w.judged

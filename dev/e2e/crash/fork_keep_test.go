@@ -24,6 +24,7 @@ plans:
 // A process kills itself while it makes a fork that keeps a decision, or while the fork begins. There is one
 // fork, which keeps the decision once and asks no one.
 func TestCrash_forkKeepsDecision(t *testing.T) {
+	t.Parallel()
 	for _, point := range []string{"engine-started:1", "accepted:1", "mid-record:1", "mid-record:2"} {
 		t.Run(point, func(t *testing.T) {
 			t.Parallel()

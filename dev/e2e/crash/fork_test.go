@@ -11,6 +11,7 @@ import (
 // A process kills itself while it makes a fork. The client repeats its call, and gets one fork, which
 // does nothing again that it has taken over.
 func TestCrash_fork(t *testing.T) {
+	t.Parallel()
 	for _, point := range []string{"engine-started:3", "accepted:3"} { // two sends come before
 		t.Run(point, func(t *testing.T) {
 			t.Parallel()
@@ -22,9 +23,7 @@ func TestCrash_fork(t *testing.T) {
 				_, err = f.UntilState(w.ctx(), "INPUT_REQUIRED")
 			}
 			test.OK(t, err)
-			if _, err := w.fork(f.TaskID, true); err == nil {
-				t.Error("the process has answered")
-			}
+			test.Fails(t, "the process has answered", "", test.Err(w.fork(f.TaskID, true)))
 			p.AwaitEnd(within)
 			if !p.Killed() {
 				t.Fatal("the point was not reached")
@@ -33,9 +32,7 @@ func TestCrash_fork(t *testing.T) {
 			first := w.forkOnce(t, f.TaskID, true)
 			w.ack(first, completes(0))
 			for _, f := range []*harness.Follower{f, w.follow(first, 0)} {
-				if err := w.answer(w.ctx(), f, planTask(f.TaskID, 1, 1), 1, decide("accept")); err != nil {
-					t.Error(err)
-				}
+				test.Error(t, "the call", nil, w.answer(w.ctx(), f, planTask(f.TaskID, 1, 1), 1, decide("accept")))
 			}
 			all := w.settle()
 			p.Stop()

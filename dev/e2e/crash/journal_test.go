@@ -52,8 +52,7 @@ func (e *event) at() time.Time {
 // objective are numbered without a gap.
 func openJournal(t *testing.T, site *harness.Site) *journal {
 	t.Helper()
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(site.Dir, "journal.db"))
-	test.OK(t, err)
+	db := test.Value(sql.Open("sqlite", "file:"+filepath.Join(site.Dir, "journal.db")))(t)
 	defer db.Close()
 	return readJournal(t, db)
 }
@@ -61,8 +60,7 @@ func openJournal(t *testing.T, site *harness.Site) *journal {
 // readJournal is openJournal for a database.
 func readJournal(t *testing.T, db *sql.DB) *journal {
 	t.Helper()
-	rows, err := db.Query("SELECT objective_id, seq, doc FROM events ORDER BY objective_id, seq")
-	test.OK(t, err)
+	rows := test.Value(db.Query("SELECT objective_id, seq, doc FROM events ORDER BY objective_id, seq"))(t)
 	defer rows.Close()
 	j := &journal{events: map[string][]event{}, ended: map[string]*event{}}
 	for rows.Next() {

@@ -49,6 +49,9 @@ func (l *life) pick(short, long int) int {
 // is time for.
 func live(t *testing.T, kinds map[string]func(*life, *testing.T)) {
 	t.Helper()
+	if *livesFor == 0 {
+		t.Parallel()
+	}
 	began := time.Now()
 	more := func(n int) bool { return time.Since(began) < *livesFor && n < *livesMost }
 	for n := 0; n == 0 || more(n); {
@@ -80,8 +83,7 @@ func (l *life) log(t *testing.T) {
 	if *livesLog == "" {
 		return
 	}
-	line, err := json.Marshal(l)
-	test.OK(t, err)
+	line := test.Value(json.Marshal(l))(t)
 	appendLine(t, *livesLog, line)
 }
 

@@ -101,8 +101,7 @@ func (m *machine) cut(how power.Loss) {
 		test.OK(m.t, m.postgres.Kill())
 	}
 	for name, mount := range m.mounts {
-		restored, err := mount.Restore(how)
-		test.OK(m.t, err)
+		restored := test.Value(mount.Restore(how))(m.t)
 		m.mounts[name] = restored
 	}
 	if m.postgres != nil {
@@ -153,9 +152,7 @@ func (m *machine) close() {
 		_ = m.postgres.Close() // its log says how it ended
 	}
 	for _, mount := range m.mounts {
-		if err := mount.Close(); err != nil {
-			m.t.Error(err)
-		}
+		test.Error(m.t, "the call", nil, mount.Close())
 	}
 	for _, dir := range m.dirs {
 		test.OK(m.t, os.RemoveAll(dir))

@@ -120,11 +120,9 @@ func (s *networks) start(name string, launch func(addr string)) {
 	n := s.of(name)
 	runtime.LockOSThread() // a namespace belongs to a thread, and a process begins in that of the thread that starts it
 	defer runtime.UnlockOSThread()
-	own, err := os.Open("/proc/thread-self/ns/net")
-	test.OK(s.t, err)
+	own := test.Value(os.Open("/proc/thread-self/ns/net"))(s.t)
 	defer own.Close()
-	other, err := os.Open("/run/netns/" + n.name)
-	test.OK(s.t, err)
+	other := test.Value(os.Open("/run/netns/" + n.name))(s.t)
 	defer other.Close()
 	test.OK(s.t, unix.Setns(int(other.Fd()), unix.CLONE_NEWNET))
 	defer func() { test.OK(s.t, unix.Setns(int(own.Fd()), unix.CLONE_NEWNET)) }()

@@ -13,6 +13,7 @@ import (
 // answer, repeats its call to the next process. Nothing is lost, and no task runs
 // twice whose end Temporal has recorded.
 func TestCrash_namedPoints(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		point    string
 		attempts map[string]int // at rounds of tasks, if the number is certain
@@ -80,9 +81,7 @@ func TestCrash_unrecorded(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	p := w.start(harness.AllInOne, "unrecorded")
-	if _, err := w.begin(w.ctx(), harness.Message{ID: id(0), Text: "x", Plan: harness.NewPlan("plan", "stream 4 20ms")}, expected{state: "COMPLETED", text: pieces(4)}); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, test.Err(w.begin(w.ctx(), harness.Message{ID: id(0), Text: "x", Plan: harness.NewPlan("plan", "stream 4 20ms")}, expected{state: "COMPLETED", text: pieces(4)})))
 	all := w.settle()
 	p.Stop()
 	w.checkStopped(all)
@@ -95,6 +94,7 @@ func TestCrash_unrecorded(t *testing.T) {
 // Twenty identical, concurrent sends begin one objective and one workflow, also
 // if the process is killed meanwhile and unanswered sends are repeated.
 func TestCrash_sameSendManyTimes(t *testing.T) {
+	t.Parallel()
 	for _, point := range []string{"", "engine-started:7", "accepted:7"} {
 		t.Run("point "+point, func(t *testing.T) {
 			t.Parallel()

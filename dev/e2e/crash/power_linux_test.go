@@ -161,6 +161,7 @@ func (w *world) finish() (ended map[string]int) {
 
 // A process whose syncs do nothing loses what it has acknowledged, and the test notices.
 func TestPower_noticesLoss(t *testing.T) {
+	t.Parallel()
 	for name, code := range map[string]int{"syncs": 0, "no syncs": -32001} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -23,9 +23,9 @@ var (
 // TestProof is the short form of TestChaos: one process with SQLite is killed every few
 // seconds, while objectives of every kind run and clients compete.
 func TestProof(t *testing.T) {
+	t.Parallel()
 	const lasts = 12 * time.Second
-	kinds, err := chosen(*proofClients)
-	test.OK(t, err)
+	kinds := test.Value(chosen(*proofClients))(t)
 	ctx, cancel := context.WithTimeout(t.Context(), *proofWithin)
 	defer cancel()
 	w := newWorld(t, "--auth", "keys", "--rate-limit", "0", "--playbooks", test.File(t, "quorum.yaml", quorum),
@@ -43,9 +43,7 @@ func TestProof(t *testing.T) {
 	}
 	w.nextRound(true)
 	group.Wait()
-	if err := w.ticks(ctx); err != nil {
-		t.Error(err)
-	}
+	test.Error(t, "the call", nil, w.ticks(ctx))
 	all := w.settle()
 	p.Stop()
 	w.checkStopped(all)
@@ -83,9 +81,7 @@ func (w *world) scenario(ctx context.Context, kinds []scenario, n int) func() {
 
 // play begins objectives of some kinds, and a schedule, in a time. group waits for their ends.
 func (w *world) play(ctx context.Context, group *sync.WaitGroup, kinds []scenario, objectives int, lasts time.Duration) {
-	if err := w.schedule(ctx); err != nil {
-		w.t.Errorf("make a schedule: %v", err)
-	}
+	test.Error(w.t, "make a schedule", nil, w.schedule(ctx))
 	for n := range objectives {
 		group.Go(w.scenario(ctx, kinds, n))
 		select {

@@ -23,6 +23,7 @@ var kills = flag.Int("kills", 3, "of the process, in the tests of lost workers")
 // continue long before the silence of their worker would be noticed; a task that had begun at the moment of a
 // kill may wait for that. The test logs how soon.
 func TestCrash_recovery(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name     string
 		commands []string // the first one is killed
@@ -33,6 +34,7 @@ func TestCrash_recovery(t *testing.T) {
 		{"worker, PostgreSQL", []string{harness.Worker, harness.API, harness.Temporal}, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t)
 			read := func() *journal { return openJournal(t, w.site) }
 			if tt.postgres {
@@ -71,9 +73,7 @@ func (w *world) killAgainAndAgain(running map[string]*harness.Process, command s
 			scripts = []string{"work 20s"}
 		}
 		plan := harness.NewPlan("list", append(scripts, say(n))...)
-		if _, err := w.begin(w.ctx(), harness.Message{ID: id(n), Text: "x", Plan: plan}, completes(n)); err != nil {
-			w.t.Fatal(err)
-		}
+		test.OK(w.t, test.Err(w.begin(w.ctx(), harness.Message{ID: id(n), Text: "x", Plan: plan}, completes(n))))
 	}
 	for range *kills {
 		running[command].AwaitEnd(4 * time.Second)
@@ -98,8 +98,7 @@ func onPostgres(t *testing.T, site *harness.Site) (read func() *journal) {
 	site.Env = append(site.Env, "LONGHAUL_JOURNAL="+url, "LONGHAUL_SECRET_KEYS="+strings.Repeat("A", 43)+"=")
 	site.Run("migrate")
 	return func() *journal {
-		db, err := sql.Open("pgx", url)
-		test.OK(t, err)
+		db := test.Value(sql.Open("pgx", url))(t)
 		defer db.Close()
 		return readJournal(t, db)
 	}
@@ -143,8 +142,7 @@ func TestPaused_worker(t *testing.T) {
 				running[p.PID()] = p
 			}
 			plan := harness.NewPlan("plan", "work 15s", say(0))
-			f, err := w.begin(w.ctx(), harness.Message{ID: id(0), Text: "x", Plan: plan}, completes(0))
-			test.OK(t, err)
+			f := test.Value(w.begin(w.ctx(), harness.Message{ID: id(0), Text: "x", Plan: plan}, completes(0)))(t)
 			first := w.awaitTries(planTask(f.TaskID, 1, 0)+":1", 1)[0]
 			worker := running[first.PID]
 			test.OK(t, worker.Signal(syscall.SIGSTOP))

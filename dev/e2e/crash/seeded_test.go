@@ -126,8 +126,7 @@ func plant(t *testing.T, some []bug) map[string]string {
 // path returns the path of the file with the bug.
 func (b bug) path(t *testing.T) string {
 	t.Helper()
-	path, err := filepath.Abs(filepath.Join("../../..", b.file))
-	test.OK(t, err)
+	path := test.Value(filepath.Abs(filepath.Join("../../..", b.file)))(t)
 	return path
 }
 
@@ -139,8 +138,7 @@ func build(t *testing.T, files map[string]string) string {
 	for path, text := range files {
 		overlay["Replace"][path] = harness.WriteFile(t, dir, strings.ReplaceAll(path, string(filepath.Separator), "_"), text)
 	}
-	replace, err := json.Marshal(overlay)
-	test.OK(t, err)
+	replace := test.Value(json.Marshal(overlay))(t)
 	program := filepath.Join(dir, "crashable")
 	cmd := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-s -w", "-overlay", harness.WriteFile(t, dir, "overlay.json", string(replace)), "-o", program, harness.Crashable)
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -156,8 +154,7 @@ func (b bug) proved(t *testing.T, program string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
-	self, err := os.Executable()
-	test.OK(t, err)
+	self := test.Value(os.Executable())(t)
 	cmd := exec.CommandContext(ctx, self, "-test.run=^TestProof$", "-test.timeout=9m", "-within=100s", "-crashable="+program, "-clients="+b.clients)
 	cmd.Env = append(os.Environ(), "PLANTED="+b.name)
 	out, err := cmd.CombinedOutput()
@@ -202,8 +199,6 @@ func (b bug) known(source string) bool {
 func (b bug) remember(t *testing.T, source, seen string) {
 	t.Helper()
 	if path := b.remembered(source); path != "" {
-		if err := os.WriteFile(path, []byte(b.name+": "+seen+"\n"), 0o600); err != nil {
-			t.Error(err)
-		}
+		test.Error(t, "the call", nil, os.WriteFile(path, []byte(b.name+": "+seen+"\n"), 0o600))
 	}
 }

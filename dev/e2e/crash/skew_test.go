@@ -32,8 +32,7 @@ func (l *life) versions(t *testing.T, present string) (old, young version) {
 	if !l.long {
 		return version{"present", present}, version{"next", next(t)}
 	}
-	built, err := binary.At(*oldCommit, harness.Crashable)
-	test.OK(t, err)
+	built := test.Value(binary.At(*oldCommit, harness.Crashable))(t)
 	return version{"old", built}, version{"present", present}
 }
 

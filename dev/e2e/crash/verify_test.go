@@ -90,8 +90,7 @@ func (w *world) listed() {
 	w.t.Helper()
 	begun, of, token := time.Now(), map[string]witness.Found{}, ""
 	for {
-		page, err := w.c.List(w.ctx(), map[string]any{"pageSize": 100, "historyLength": 100, "pageToken": token})
-		test.OK(w.t, err)
+		page := test.Value(w.c.List(w.ctx(), map[string]any{"pageSize": 100, "historyLength": 100, "pageToken": token}))(w.t)
 		for _, task := range page.Tasks {
 			if len(task.History) > 0 && objectiveOf(task.ID) == task.ID {
 				of[task.History[0]] = append(of[task.History[0]], task.ID)

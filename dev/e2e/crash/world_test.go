@@ -220,8 +220,7 @@ func (w *world) workflows(kind string) (all, running, renewed int64) {
 	c := w.temporal(w.t)
 	defer c.Close()
 	count := func(query string) int64 {
-		n, err := c.CountWorkflow(w.ctx(), &workflowservice.CountWorkflowExecutionsRequest{Query: query})
-		test.OK(w.t, err)
+		n := test.Value(c.CountWorkflow(w.ctx(), &workflowservice.CountWorkflowExecutionsRequest{Query: query}))(w.t)
 		return n.GetCount()
 	}
 	kind = "WorkflowType = '" + kind + "'"

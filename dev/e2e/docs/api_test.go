@@ -74,8 +74,7 @@ func (r reader) send(t *testing.T, text string) []any {
 	head, body, _ := strings.Cut(strings.TrimSpace(text), "\n\n")
 	lines := strings.Split(head, "\n")
 	verb, path, _ := strings.Cut(lines[0], " ")
-	req, err := http.NewRequestWithContext(t.Context(), verb, r.url+path, strings.NewReader(body))
-	test.OK(t, err)
+	req := test.Value(http.NewRequestWithContext(t.Context(), verb, r.url+path, strings.NewReader(body)))(t)
 	req.Header.Set("Content-Type", "application/json")
 	for _, line := range lines[1:] {
 		name, value, _ := strings.Cut(line, ": ")
@@ -93,8 +92,7 @@ func (r reader) send(t *testing.T, text string) []any {
 		out = append(out, v)
 	}
 	if !strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream") {
-		data, err := io.ReadAll(res.Body)
-		test.OK(t, err)
+		data := test.Value(io.ReadAll(res.Body))(t)
 		read(data)
 		return out
 	}

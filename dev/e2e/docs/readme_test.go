@@ -74,10 +74,8 @@ func newShell(t *testing.T) *shell {
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "LONGHAUL_ADDR="+addr, "LONGHAUL_URL=http://"+addr, "LONGHAUL_TEMPORAL_UI_ADDR=", "COLUMNS=200")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	in, err := cmd.StdinPipe()
-	test.OK(t, err)
-	out, err := cmd.StdoutPipe()
-	test.OK(t, err)
+	in := test.Value(cmd.StdinPipe())(t)
+	out := test.Value(cmd.StdoutPipe())(t)
 	cmd.Stderr = cmd.Stdout
 	test.OK(t, cmd.Start())
 	t.Cleanup(func() {
@@ -96,9 +94,7 @@ func (s *shell) run(command string, wantCode int) string {
 	s.n++
 	command = strings.TrimSuffix(s.names.Replace(command), "\n")
 	end := fmt.Sprintf("end of command %d:", s.n)
-	if _, err := fmt.Fprintf(s.in, "%s\ncode=$?; echo; echo '%s' $code\n", command, end); err != nil {
-		s.t.Fatal(err)
-	}
+	test.OK(s.t, test.Err(fmt.Fprintf(s.in, "%s\ncode=$?; echo; echo '%s' $code\n", command, end)))
 	timer := time.AfterFunc(2*time.Minute, func() { s.t.Errorf("%s did not end", command); _ = s.in.(io.Closer).Close() })
 	defer timer.Stop()
 	var printed strings.Builder

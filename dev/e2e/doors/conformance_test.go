@@ -82,8 +82,7 @@ func TestConformance(t *testing.T) {
 	results := t.TempDir()
 	suite := filepath.Join(packages, "@modelcontextprotocol", "conformance", "dist", "index.js")
 	printed, _ := exec.CommandContext(t.Context(), node, suite, "server", "--url", site.URL()+"/mcp", "--suite", "all", "--output-dir", results).CombinedOutput() // fails, as scenarios do
-	dirs, err := os.ReadDir(results)
-	test.OK(t, err)
+	dirs := test.Value(os.ReadDir(results))(t)
 	got, want := map[string]bool{}, map[string]bool{}
 	for _, d := range dirs {
 		if name := scenarioDir.FindStringSubmatch(d.Name()); name != nil {

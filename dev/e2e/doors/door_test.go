@@ -215,8 +215,7 @@ var formHeader = map[string]string{"Content-Type": "application/x-www-form-urlen
 // signIn signs a caller in to the console.
 func (o *office) signIn(ctx context.Context, name string) {
 	o.t.Helper()
-	jar, err := cookiejar.New(nil)
-	test.OK(o.t, err)
+	jar := test.Value(cookiejar.New(nil))(o.t)
 	o.seats[name] = &http.Client{Jar: jar}
 	if status, text := o.call(ctx, o.seats[name], http.MethodPost, "/console/sign-in", url.Values{"key": {o.keys[name]}}.Encode(), formHeader); status != http.StatusOK {
 		o.t.Fatalf("%s signs in: %d %s", name, status, text)

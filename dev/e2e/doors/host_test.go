@@ -26,8 +26,7 @@ func TestOfficialHost(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			in["url"], in["token"], in["tool"] = o.site.URL(), o.keys["ann"], "ask"
-			raw, err := json.Marshal(in)
-			test.OK(t, err)
+			raw := test.Value(json.Marshal(in))(t)
 			cmd := exec.CommandContext(t.Context(), "node", main, string(raw))
 			var complaints strings.Builder
 			cmd.Stderr = &complaints

@@ -96,9 +96,7 @@ func (d *deployment) works(id string) string {
 	ctx, task := d.t.Context(), d.begin(id)
 	follower := d.Client().Follow(ctx, task.ID, 0)
 	d.Client().MustSend(ctx, d.t, harness.Reply(id+"-reply", task.ID, task.Gate.ID, "accept"))
-	if _, err := follower.UntilState(ctx, "COMPLETED"); err != nil {
-		d.t.Fatal(err)
-	}
+	test.OK(d.t, test.Err(follower.UntilState(ctx, "COMPLETED")))
 	return task.ID
 }
 
@@ -194,9 +192,7 @@ func testNamespace(t *testing.T, c *cluster.Cluster) {
 		d.refuses(command, nil, "namespace nowhere (from profile prod in "+d.file+")", "does not exist",
 			"temporal operator namespace create --namespace nowhere --retention 168h --profile prod", "--create-namespace")
 	}
-	if _, err := c.Describe(t, "nowhere"); err == nil {
-		t.Error("the namespace was created")
-	}
+	test.Fails(t, "the namespace was created", "", test.Err(c.Describe(t, "nowhere")))
 }
 
 func testCreate(t *testing.T, c *cluster.Cluster) {

@@ -208,8 +208,7 @@ func TestRefusedAnswers(t *testing.T) {
 	task := o.ask(ctx, "work")
 	gate := task.Gate.ID
 	shown := func() string {
-		now, err := o.client("ann").Get(ctx, task.Gate.TaskID)
-		test.OK(t, err)
+		now := test.Value(o.client("ann").Get(ctx, task.Gate.TaskID))(t)
 		return string(now.Raw)
 	}
 	before, judged, logged := shown(), 0, 0

@@ -80,9 +80,7 @@ func TestFront_killed(t *testing.T) {
 		f.start(t)
 		begun, cancel := context.WithTimeout(t.Context(), within) // the words of the agent may follow at once
 		defer cancel()
-		if _, err := stream.Until(begun, func(e harness.Event) bool { return strings.Contains(string(e.Data), "Agent front has the task") }); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, test.Err(stream.Until(begun, func(e harness.Event) bool { return strings.Contains(string(e.Data), "Agent front has the task") })))
 		server.Kill()
 		f.kill(t)
 		f.start(t)
@@ -123,9 +121,7 @@ func TestFront_words(t *testing.T) {
 func ask(t *testing.T, c *harness.Client, id string) (taskID string) {
 	t.Helper()
 	task := c.MustSendUntil(t.Context(), t, harness.Message{ID: id, Text: "ask Which color?"})
-	if asked := c.AwaitState(t, within, task.ID, "INPUT_REQUIRED"); asked.Message != "Which color?" {
-		t.Errorf("it asks %q", asked.Message)
-	}
+	test.Is(t, "it asks", "Which color?", c.AwaitState(t, within, task.ID, "INPUT_REQUIRED").Message)
 	return task.ID
 }
 

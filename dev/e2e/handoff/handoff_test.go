@@ -101,8 +101,7 @@ func TestHandoff_questions(t *testing.T) {
 	if want := "Agent writers asks: Which tone?"; root.Gate == nil || root.Gate.Kind != "clarification" || !strings.Contains(root.Message, want) {
 		t.Errorf("the desk asks %q at %+v, want %q", root.Message, root.Gate, want)
 	}
-	remote, err := p.writers.Client().Get(t.Context(), p.remote(t, "INPUT_REQUIRED"))
-	test.OK(t, err)
+	remote := test.Value(p.writers.Client().Get(t.Context(), p.remote(t, "INPUT_REQUIRED")))(t)
 	if raw := string(remote.Raw); !strings.Contains(raw, "urn:longhaul:handoff:v1") || !strings.Contains(raw, root.ID) {
 		t.Errorf("the remote task does not say how it was handed over: %s", raw)
 	}

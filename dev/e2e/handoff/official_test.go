@@ -53,10 +53,8 @@ func js(t *testing.T, version, binding string) string {
 func executor(t *testing.T, url string) *agent.Executor {
 	t.Helper()
 	path := test.File(t, "agents.yaml", fmt.Sprintf("agents: {other: {url: '%s'}}", url))
-	agents, err := agent.Load(path, agent.Reader{Env: os.LookupEnv})
-	test.OK(t, err)
-	c, err := egress.New(egress.Config{AllowPrivate: true, MaxAnswer: agent.MaxAnswer})
-	test.OK(t, err)
+	agents := test.Value(agent.Load(path, agent.Reader{Env: os.LookupEnv}))(t)
+	c := test.Value(egress.New(egress.Config{AllowPrivate: true, MaxAnswer: agent.MaxAnswer}))(t)
 	t.Cleanup(c.Close)
 	return agent.New(agent.Config{Agents: agents, HTTP: c})
 }

@@ -16,8 +16,7 @@ func TestSite(t *testing.T) {
 
 	task := c.MustSend(t.Context(), t, harness.Message{ID: "m", Text: "x", Plan: harness.NewPlan("p", "stream 3 5ms", "approve Go on?", "say done")})
 	f := c.Follow(t.Context(), task.ID, 0)
-	e, err := f.UntilState(t.Context(), "INPUT_REQUIRED")
-	test.OK(t, err)
+	e := test.Value(f.UntilState(t.Context(), "INPUT_REQUIRED"))(t)
 	gate := e.Gate()
 	if gate == nil || gate.Kind != "approval" {
 		t.Fatalf("gate = %+v in %s", gate, e.Data)
@@ -52,20 +51,14 @@ func TestControl(t *testing.T) {
 	f := c.Follow(t.Context(), first.ID, harness.Fresh)
 	test.OK(t, control.Await(t.Context(), "a"))
 	control.Open("a", "")
-	if _, err := f.UntilState(t.Context(), "COMPLETED"); err != nil {
-		t.Error(err)
-	}
+	test.Error(t, "the call", nil, test.Err(f.UntilState(t.Context(), "COMPLETED")))
 	if got := control.Knocked("a"); len(got) != 1 || got[0] != strings.Replace(first.ID, "obj-", "task-", 1)+"-1-0:1" {
 		t.Errorf("at the door there were %q", got)
 	}
 
 	second := c.MustSend(t.Context(), t, harness.Message{ID: "n", Text: "await b"})
 	test.OK(t, control.Await(t.Context(), "b"))
-	if _, err := c.Cancel(t.Context(), second.ID); err != nil {
-		t.Error(err)
-	}
-	if err := control.AwaitLeft(t.Context(), "b"); err != nil {
-		t.Error(err)
-	}
+	test.Error(t, "the call", nil, test.Err(c.Cancel(t.Context(), second.ID)))
+	test.Error(t, "the call", nil, control.AwaitLeft(t.Context(), "b"))
 	p.Stop()
 }

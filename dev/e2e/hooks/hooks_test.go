@@ -41,8 +41,7 @@ func pulls() (list []string) {
 func sign(t *testing.T, bodies []string) (gitHub []string, stripe string) {
 	t.Helper()
 	program := filepath.Join(harness.NodeProgram(t, "js", filepath.Join("js", "main.mjs")), "main.mjs")
-	input, err := json.Marshal(map[string]any{"secret": secret, "github": bodies, "stripe": invoice})
-	test.OK(t, err)
+	input := test.Value(json.Marshal(map[string]any{"secret": secret, "github": bodies, "stripe": invoice}))(t)
 	cmd := exec.CommandContext(t.Context(), "node", program)
 	cmd.Stdin = bytes.NewReader(input)
 	out, err := cmd.CombinedOutput()

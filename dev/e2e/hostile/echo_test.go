@@ -31,9 +31,7 @@ func TestHostile_echo(t *testing.T) {
 			}
 		}
 	})
-	if err := api.Logged("No playbooks: messages are rejected"); err != nil {
-		t.Errorf("the log of the API: %v", err)
-	}
+	test.Error(t, "the log of the API", nil, api.Logged("No playbooks: messages are rejected"))
 
 	api.Stop()
 	i.Start(harness.API, "LONGHAUL_AUTH=keys", "LONGHAUL_ECHO=true")

@@ -47,8 +47,7 @@ func TestHostile_page(t *testing.T) {
 	i := newInstallation(t)
 	for host, want := range map[string]int{"evil.example": http.StatusMisdirectedRequest, "localhost.evil.example": http.StatusMisdirectedRequest, "localhost": http.StatusOK, "127.0.0.1": http.StatusOK} {
 		for _, url := range []string{i.URL() + "/.well-known/agent-card.json", i.URL() + "/console/sign-in", "http://" + i.ui + "/", "http://" + i.ui + "/api/v1/namespaces"} {
-			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
-			test.OK(t, err)
+			r := test.Value(http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil))(t)
 			r.Host = host
 			if res, _ := harness.Do(t, r); res.StatusCode != want {
 				t.Errorf("%s for the host %s: %s, want %d", url, host, res.Status, want)

@@ -20,11 +20,9 @@ import (
 // resident returns the bytes of memory that the process holds.
 func (i installation) resident(t *testing.T) int {
 	t.Helper()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", i.process.PID()))
-	test.OK(t, err)
+	text := test.Value(os.ReadFile(fmt.Sprintf("/proc/%d/status", i.process.PID())))(t)
 	found := regexp.MustCompile(`VmRSS:\s+(\d+) kB`).FindSubmatch(text)
-	kib, err := strconv.Atoi(string(found[1]))
-	test.OK(t, err)
+	kib := test.Value(strconv.Atoi(string(found[1])))(t)
 	return kib << 10
 }
 

@@ -27,8 +27,7 @@ const example = "../../../examples/worker"
 // newSite returns a site whose messages are tasks for an external worker. Both have env.
 func newSite(t *testing.T, playbook string, env ...string) *harness.Site {
 	t.Helper()
-	path, err := filepath.Abs(playbook)
-	test.OK(t, err)
+	path := test.Value(filepath.Abs(playbook))(t)
 	site := harness.NewSite(t, harness.Dev, "--playbooks", path)
 	site.Env = env
 	site.Start(harness.AllInOne)
@@ -41,8 +40,7 @@ func start(t *testing.T, site *harness.Site, dir, program string, args ...string
 	cmd := exec.Command(program, args...)
 	cmd.Dir = dir
 	cmd.Env = append(append(os.Environ(), site.Env...), "TEMPORAL_ADDRESS="+site.TemporalAddr, "TEMPORAL_NAMESPACE=default")
-	w, err := child.Start(cmd, child.Options{Log: filepath.Join(t.TempDir(), "worker.log")})
-	test.OK(t, err)
+	w := test.Value(child.Start(cmd, child.Options{Log: filepath.Join(t.TempDir(), "worker.log")}))(t)
 	t.Cleanup(func() {
 		w.Kill()
 		if t.Failed() {

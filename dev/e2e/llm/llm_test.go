@@ -60,8 +60,7 @@ type world struct {
 // begin starts the program and sends a message that no playbook takes.
 func begin(t *testing.T, script func(int, llmtest.Request) llmtest.Turn) (*world, *harness.Process) {
 	t.Helper()
-	program, err := os.Executable()
-	test.OK(t, err)
+	program := test.Value(os.Executable())(t)
 	dir := t.TempDir()
 	w := &world{t: t, calls: filepath.Join(dir, "calls")}
 	file := harness.WriteFile(t, dir, "models.yaml", fmt.Sprintf(models, llmtest.New(t, script).URL, program))
@@ -102,11 +101,8 @@ func (w *world) end() (state, text string) {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), within)
 	defer cancel()
-	if _, err := w.f.Wait(ctx); err != nil {
-		w.t.Fatal(err)
-	}
-	task, err := w.c.Get(ctx, w.task)
-	test.OK(w.t, err)
+	test.OK(w.t, test.Err(w.f.Wait(ctx)))
+	task := test.Value(w.c.Get(ctx, w.task))(w.t)
 	for _, a := range task.Artifacts {
 		text += a.Text
 	}
@@ -144,8 +140,7 @@ var timed = regexp.MustCompile(`,"seconds":\d+`)
 
 // used returns what the task shows as used, without time.
 func (w *world) used() string {
-	task, err := w.c.Get(w.t.Context(), w.task)
-	test.OK(w.t, err)
+	task := test.Value(w.c.Get(w.t.Context(), w.task))(w.t)
 	var has struct {
 		Metadata struct {
 			Usage json.RawMessage `json:"longhaul/v1/usage"`

@@ -52,8 +52,7 @@ func TestOfficialServers(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "models.yaml")
 		text := fmt.Sprintf(official, server.URL, node, filepath.Join(packages, "server-filesystem", "dist", "index.js"), dir, node, everything, remote)
 		test.OK(t, os.WriteFile(path, []byte(text), 0o600))
-		m, err := llm.Load(path, os.LookupEnv)
-		test.OK(t, err)
+		m := test.Value(llm.Load(path, os.LookupEnv))(t)
 		name, _, _ := strings.Cut(tt.tool, "/")
 		w := activities.Work{TaskID: "task-1", Round: 1, Attempt: 1, Input: json.RawMessage(fmt.Sprintf(`{"prompt":"x","tools":["%s/*"]}`, name))}
 		p, err := executortest.Player{Executor: llm.Executor{Models: m}}.Play(t.Context(), w)

@@ -146,13 +146,10 @@ func (s *gateSite) cpu() map[string]time.Duration {
 	s.t.Helper()
 	out := map[string]time.Duration{}
 	for command, p := range s.processes {
-		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.PID()))
-		test.OK(s.t, err)
+		stat := test.Value(os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.PID())))(s.t)
 		var user, system int64 // in hundredths of a second; after the name of the program and 11 other fields
 		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+2:]))
-		if _, err := fmt.Sscan(fields[11]+" "+fields[12], &user, &system); err != nil {
-			s.t.Fatal(err)
-		}
+		test.OK(s.t, test.Err(fmt.Sscan(fields[11]+" "+fields[12], &user, &system)))
 		out[command] = time.Duration(user+system) * 10 * time.Millisecond
 	}
 	return out
@@ -184,8 +181,7 @@ func (s *gateSite) count(ctx context.Context) {
 		for _, id := range []string{task.ID, opt.PlanID(task.ID, 1)} {
 			history := temporal.GetWorkflowHistory(ctx, id, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 			for history.HasNext() {
-				e, err := history.Next()
-				test.OK(s.t, err)
+				e := test.Value(history.Next())(s.t)
 				if e.GetWorkflowTaskTimedOutEventAttributes().GetTimeoutType() != enumspb.TIMEOUT_TYPE_SCHEDULE_TO_START { // else for a worker that was stopped
 					found[e.GetEventType()]++
 				}
@@ -201,16 +197,14 @@ func (s *gateSite) count(ctx context.Context) {
 // files returns how many files and connections a process has open.
 func files(t *testing.T, p *harness.Process) int {
 	t.Helper()
-	list, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", p.PID()))
-	test.OK(t, err)
+	list := test.Value(os.ReadDir(fmt.Sprintf("/proc/%d/fd", p.PID())))(t)
 	return len(list)
 }
 
 // sizes prints the size of the journal.
 func (s *gateSite) sizes(t *testing.T) {
 	t.Helper()
-	info, err := os.Stat(filepath.Join(s.Dir, "journal.db"))
-	test.OK(t, err)
+	info := test.Value(os.Stat(filepath.Join(s.Dir, "journal.db")))(t)
 	t.Logf("the journal has %.1f KiB for each gate", float64(info.Size())/1024/float64(*gates))
 }
 
@@ -264,8 +258,7 @@ func (s *gateSite) answer(ctx context.Context, n int) {
 	s.t.Helper()
 	var ids []string
 	for token := ""; ; {
-		page, err := s.inbox(ctx, token)
-		test.OK(s.t, err)
+		page := test.Value(s.inbox(ctx, token))(s.t)
 		for _, i := range page.Interrupts {
 			ids = append(ids, i.ID)
 		}

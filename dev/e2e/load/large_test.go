@@ -52,8 +52,7 @@ func TestLargeMessages(t *testing.T) {
 		took, ids = append(took, time.Since(began)), append(ids, task.ID)
 	}
 	stop()
-	others, err := small()
-	test.OK(t, err)
+	others := test.Value(small())(t)
 	checkHistories(t, site, ids, others)
 	slices.Sort(took)
 	t.Logf("answers to large messages: median %v, longest %v", took[len(took)/2], took[len(took)-1])
@@ -62,8 +61,7 @@ func TestLargeMessages(t *testing.T) {
 	if server.Logged("TMPRL1101") == nil {
 		t.Error("the SDK reported a deadlock")
 	}
-	journal, err := os.Stat(filepath.Join(site.Dir, "journal.db"))
-	test.OK(t, err)
+	journal := test.Value(os.Stat(filepath.Join(site.Dir, "journal.db")))(t)
 	each := float64(journal.Size()) / float64(*large) / size
 	t.Logf("the journal has %.2f times the size of the large messages, %d small objectives included", each, len(others))
 	if each < 1 || each > 1.5 {

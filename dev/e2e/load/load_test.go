@@ -56,8 +56,7 @@ func TestSubscribers(t *testing.T) {
 	})
 	test.OK(t, group.Wait())
 
-	want, err := c.All(t.Context(), task.ID, 0)
-	test.OK(t, err)
+	want := test.Value(c.All(t.Context(), task.ID, 0))(t)
 	if len(want) < pieces {
 		t.Fatalf("the task changed %d times, want at least %d", len(want), pieces)
 	}
@@ -110,6 +109,7 @@ func follow(ctx context.Context, c *harness.Client, taskID string, r *rand.Rand,
 // TestLargeParts sends more than Temporal accepts in one payload and gets all of
 // it back: large payloads are stored outside the histories.
 func TestLargeParts(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	site := harness.NewSite(t, harness.Dev, patience...)

@@ -16,6 +16,7 @@ import (
 // Workers share the queues: one does the work, another one writes events and makes
 // deliveries. What no worker serves waits.
 func TestQueues(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 	defer cancel()
 	delivered := make(chan bool, 99)
@@ -37,9 +38,7 @@ func TestQueues(t *testing.T) {
 
 	// This worker has one slot, which a long task uses: others' events wait for the other queue.
 	work := site.Start(harness.Worker, "LONGHAUL_QUEUES=work", "LONGHAUL_MAX_TASKS=1")
-	if _, err := c.Follow(ctx, task.ID, 0).UntilState(ctx, "COMPLETED"); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, test.Err(c.Follow(ctx, task.ID, 0).UntilState(ctx, "COMPLETED")))
 	if len(delivered) != 0 {
 		t.Error("a worker without the queue for deliveries made one")
 	}
@@ -55,9 +54,7 @@ func TestQueues(t *testing.T) {
 	if _, err := c.Cancel(ctx, waits.ID); err != nil { // its end is recorded while the slot is in use
 		t.Fatal(err)
 	}
-	if _, err := c.Follow(ctx, waits.ID, 0).UntilState(ctx, "CANCELED"); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, test.Err(c.Follow(ctx, waits.ID, 0).UntilState(ctx, "CANCELED")))
 	select {
 	case <-delivered:
 	case <-ctx.Done():
@@ -73,21 +70,28 @@ func TestQueues(t *testing.T) {
 // A worker runs no more tasks of an executor at a time than --limit says, against the
 // real queue.
 func TestLimit(t *testing.T) {
+	t.Parallel()
 	const most, tasks = 3, 20
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 	defer cancel()
 	site, tally := newTallied(t, fmt.Sprint("LONGHAUL_LIMIT=echo=", most))
-	site.Start(harness.AllInOne)
+	control := harness.NewControl(t)
+	site.Start(harness.AllInOne, control.Env())
 	c := site.Client()
 	var ids []string
 	for i := range tasks {
-		task := c.MustSend(ctx, t, harness.Message{ID: fmt.Sprint("m-", i), Text: "work 200ms; say done"})
+		task := c.MustSend(ctx, t, harness.Message{ID: fmt.Sprint("m-", i), Text: "x", Plan: harness.NewPlan("plan", "await all; work 200ms; say done")})
 		ids = append(ids, task.ID)
 	}
-	for _, id := range ids {
-		if _, err := c.Follow(ctx, id, 0).UntilState(ctx, "COMPLETED"); err != nil {
-			t.Fatal(err)
+	harness.Eventually(t, time.Minute, "as many tasks run as may", func() error {
+		if n := len(control.Knocked("all")); n < most {
+			return fmt.Errorf("%d run", n)
 		}
+		return nil
+	})
+	control.Open("all", "")
+	for _, id := range ids {
+		test.OK(t, test.Err(c.Follow(ctx, id, 0).UntilState(ctx, "COMPLETED")))
 	}
 	list := harness.Tally(t, tally)
 	busiest := harness.MostAtOnce(list)

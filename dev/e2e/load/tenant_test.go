@@ -133,9 +133,7 @@ func (h *tenants) few(name string) (median time.Duration, most int) {
 		sent := time.Now()
 		task := h.small.MustSendUntil(h.ctx, h.t, harness.Message{ID: fmt.Sprint(name, "-", i), Text: "work 1ms; say done"})
 		h.own[objective(h.t, task.ID)] = true
-		if _, err := h.small.Follow(h.ctx, task.ID, 0).UntilState(h.ctx, "COMPLETED"); err != nil {
-			h.t.Fatal(err)
-		}
+		test.OK(h.t, test.Err(h.small.Follow(h.ctx, task.ID, 0).UntilState(h.ctx, "COMPLETED")))
 		others, since := 0, h.queued(objective(h.t, task.ID))
 		for _, l := range h.begins() {
 			switch {
@@ -159,8 +157,7 @@ func (h *tenants) queued(objectiveID string) time.Time {
 	h.t.Helper()
 	history := h.temporal.GetWorkflowHistory(h.ctx, opt.PlanID(objectiveID, 1), "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for history.HasNext() {
-		e, err := history.Next()
-		test.OK(h.t, err)
+		e := test.Value(history.Next())(h.t)
 		if e.GetActivityTaskScheduledEventAttributes().GetActivityType().GetName() == "Run" {
 			return e.GetEventTime().AsTime()
 		}

@@ -184,12 +184,9 @@ func TestNotice_answerLink(t *testing.T) {
 		t.Errorf("an altered link: %d", status)
 	}
 	got, _ := hook.got()
-	if err := equals(got, []string{"opened", "remind"}); err != nil {
-		t.Errorf("at the end, the webhook: %v", err)
-	}
-	if err := equals(subjects(mail), []string{"Go on?", "Reminder: Go on?"}); err != nil {
-		t.Errorf("at the end, the mail: %v", err)
-	}
+	test.Error(t, "at the end, the webhook", nil, equals(got, []string{"opened", "remind"}))
+	mails := []string{"Go on?", "Reminder: Go on?"}
+	test.Error(t, "at the end, the mail", nil, equals(subjects(mail), mails))
 }
 
 // Each step of a gate causes one notice, in order, to those who may answer then.

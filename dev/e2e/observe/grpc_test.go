@@ -25,8 +25,7 @@ func TestObserve_gRPC(t *testing.T) {
 	process := site.Start(harness.AllInOne, "LONGHAUL_GRPC_ADDR="+addr)
 	ctx, cancel := context.WithTimeout(t.Context(), within)
 	defer cancel()
-	conn, err := grpc.NewClient(addr, grpc.WithTransportCredentials(insecure.NewCredentials()))
-	test.OK(t, err)
+	conn := test.Value(grpc.NewClient(addr, grpc.WithTransportCredentials(insecure.NewCredentials())))(t)
 	defer func() { _ = conn.Close() }()
 	agent := a2apb.NewA2AServiceClient(conn)
 	ctx = metadata.AppendToOutgoingContext(ctx, "a2a-version", "1.0", "traceparent", "00-"+traceID+"-b7ad6b7169203331-01")
@@ -34,11 +33,8 @@ func TestObserve_gRPC(t *testing.T) {
 		MessageId: "m", Role: a2apb.Role_ROLE_USER, Parts: []*a2apb.Part{{Content: &a2apb.Part_Text{Text: "tea"}}},
 	}})
 	test.OK(t, err)
-	event, err := stream.Recv()
-	test.OK(t, err)
-	if _, err := agent.GetTask(ctx, &a2apb.GetTaskRequest{Id: event.GetTask().GetId()}); err != nil {
-		t.Fatal(err)
-	}
+	event := test.Value(stream.Recv())(t)
+	test.OK(t, test.Err(agent.GetTask(ctx, &a2apb.GetTaskRequest{Id: event.GetTask().GetId()})))
 	if outgoing := <-told; !strings.HasPrefix(outgoing, "00-"+traceID+"-") {
 		t.Errorf("the web service got the trace %q, want %s", outgoing, traceID)
 	}

@@ -65,8 +65,7 @@ var endedStatus = map[string]bool{"completed": true, "failed": true, "canceled":
 // checkStream checks that a stream from the beginning ends in the state that a read shows.
 func (w *world) checkStream(id string) {
 	w.Helper()
-	task, err := w.c.Get(w.Context(), id)
-	test.OK(w, err)
+	task := test.Value(w.c.Get(w.Context(), id))(w)
 	events, err := w.c.All(w.Context(), id, 0)
 	if err != nil {
 		w.Errorf("%v: %+v", err, events)
@@ -82,8 +81,7 @@ func (w *world) checkLog() {
 	w.Helper()
 	for _, p := range w.site.Started() {
 		said := map[string]int{}
-		file, err := os.Open(p.LogPath)
-		test.OK(w, err)
+		file := test.Value(os.Open(p.LogPath))(w)
 		lines := bufio.NewScanner(file)
 		lines.Buffer(nil, 1<<20)
 		for lines.Scan() {

@@ -14,6 +14,7 @@ import (
 // Two objectives of a context wait for people when an operator ends or resets the workflow of the context. Both are
 // answered then, and work one after another.
 func TestOperator_contexts(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "tally")
 	w := newWorld(t, "CRASHABLE_TALLY="+path)
 	w.site.Start(harness.AllInOne)

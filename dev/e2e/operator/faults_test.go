@@ -9,6 +9,7 @@ import (
 
 // A random operator acts while calls of the database of Temporal fail. An act may fail, too.
 func TestOperator_faults(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, "LONGHAUL_SYNC=normal")
 	f := &faulty.Fault{Kind: faulty.Mixed, Share: 0.05, Seed: int64(w.operator.Rand.Uint64())}
 	server := faulty.Start(t, w.site, f)

@@ -27,8 +27,7 @@ func (m *mix) settle() {
 	m.roots, err = m.allRoots(m.Context())
 	test.OK(m, err)
 	for _, id := range m.begun { // all is there that was acknowledged
-		task, err := m.c.Get(m.Context(), id)
-		test.OK(m, err)
+		task := test.Value(m.c.Get(m.Context(), id))(m)
 		contexts[id] = task.ContextID
 	}
 	m.checkTemporal()
@@ -172,8 +171,7 @@ func (m *mix) openJournal() *sql.DB {
 	if m.postgres != nil {
 		driver, name = "pgx", m.postgres.URL("journal")
 	}
-	db, err := sql.Open(driver, name)
-	test.OK(m, err)
+	db := test.Value(sql.Open(driver, name))(m)
 	return db
 }
 
@@ -182,8 +180,7 @@ func (m *mix) checkAcked() {
 	m.Helper()
 	db := m.openJournal()
 	defer db.Close()
-	rows, err := db.Query("SELECT objective_id, seq, doc FROM events ORDER BY objective_id, seq")
-	test.OK(m, err)
+	rows := test.Value(db.Query("SELECT objective_id, seq, doc FROM events ORDER BY objective_id, seq"))(m)
 	defer rows.Close()
 	last, judged := map[string]int64{}, map[string]int{}
 	for rows.Next() {

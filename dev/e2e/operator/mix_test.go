@@ -73,6 +73,7 @@ var mixes = map[string]mixKind{
 // Without -seed and -mix each kind has a fixed seed, of those with which faults were found; random ones are for proofs. A seed
 // decides the acts, and not which work they meet.
 func TestMix(t *testing.T) {
+	t.Parallel()
 	began := time.Now()
 	for n := uint64(0); n == 0 || time.Since(began) < *mixFor; n++ {
 		for kind, of := range mixes {

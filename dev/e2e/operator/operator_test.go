@@ -30,6 +30,7 @@ const within = 2 * time.Minute
 // every kind runs. Afterwards everything has ended, nothing repeats in the log, and what
 // clients see agrees with Temporal.
 func TestOperator(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.site.Start(harness.AllInOne)
 	w.connect()
@@ -37,8 +38,7 @@ func TestOperator(t *testing.T) {
 	for n := range *objectives {
 		w.begin(n)
 		for range every {
-			what, err := w.operator.Act(t.Context(), acts...)
-			test.OK(t, err)
+			what := test.Value(w.operator.Act(t.Context(), acts...))(t)
 			t.Log(what)
 		}
 		w.answerGates()
@@ -51,6 +51,7 @@ func TestOperator(t *testing.T) {
 // Each act on each kind of workflow, with a gate open: the work ends, or works on after an
 // answer.
 func TestOperator_acts(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.site.Start(harness.AllInOne)
 	w.connect()

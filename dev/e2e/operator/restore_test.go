@@ -18,6 +18,7 @@ import (
 // kind and answer its gates, and repeat what fails. First the journal, which a rebuild completes, then Temporal,
 // whose workflows are then older than the journal.
 func TestOperator_restore(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	l := w.load()
 	for _, databases := range [][]string{{"journal.db"}, {"temporal.db", "temporal-visibility.db"}} {

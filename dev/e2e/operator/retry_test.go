@@ -12,6 +12,7 @@ import (
 // A run that an operator resets to before a retry ends, also the run of the retry, and so does the attempt that the
 // retry has begun: clients see it terminated, and may begin another one.
 func TestOperator_resetToBeforeARetry(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.site.Start(harness.AllInOne)
 	w.connect()

@@ -18,6 +18,7 @@ import (
 // The end of work whose workflow was terminated reaches all that waits for it: a task that is
 // linked to it fails, its push config gets the state, and its schedule starts the next objective.
 func TestOperator_terminatedTellsOthers(t *testing.T) {
+	t.Parallel()
 	site := harness.NewSite(t, harness.Crashable, "--allow-private-egress")
 	site.Start(harness.AllInOne)
 	w := &world{T: t, site: site, c: site.Client(), operator: harness.Operator{Namespace: "default"}}
@@ -56,8 +57,7 @@ func TestOperator_terminatedTellsOthers(t *testing.T) {
 func (w *world) linked(to string) (id string) {
 	w.Helper()
 	o := w.c.MustCreateObjective(w.Context(), w, "for "+to)
-	p, err := w.c.CreatePlan(w.Context(), o.ID, harness.NewPlan("p", "say never"))
-	test.OK(w, err)
+	p := test.Value(w.c.CreatePlan(w.Context(), o.ID, harness.NewPlan("p", "say never")))(w)
 	test.OK(w, w.c.Call(w.Context(), "tasks/link", map[string]any{"id": p.Tasks[0].ID, "a2aTaskId": to}, nil))
 	test.OK(w, w.c.Call(w.Context(), "objectives/update", map[string]any{"id": o.ID, "status": "working"}, nil))
 	w.c.AwaitState(w.T, within, o.ID, "WORKING")

@@ -11,6 +11,7 @@ import (
 // An operator terminates an objective before anyone has recorded its beginning: the API was killed, and no worker runs.
 // The message that is sent again finds the task, which has failed.
 func TestOperator_terminatesTheUnrecorded(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.site.Start(harness.Temporal)
 	w.connect()

@@ -15,8 +15,7 @@ import (
 // and its tasks must have run as the events say.
 func (s *service) audit(t *testing.T) {
 	t.Helper()
-	runs, err := s.runs()
-	test.OK(t, err)
+	runs := test.Value(s.runs())(t)
 	byObjective := map[string]map[string]harness.Round{}
 	for key, r := range runs {
 		id := objectiveOf(key)

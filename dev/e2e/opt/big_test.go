@@ -66,8 +66,7 @@ func (c *client) histories(o *harness.Objective) {
 	defer temporal.Close()
 	var most, bytes int64
 	for _, id := range append([]string{o.ID}, planIDs(o)...) {
-		d, err := temporal.DescribeWorkflowExecution(c.ctx, id, "")
-		test.OK(c, err)
+		d := test.Value(temporal.DescribeWorkflowExecution(c.ctx, id, ""))(c)
 		info := d.GetWorkflowExecutionInfo()
 		most, bytes = max(most, info.GetHistoryLength()), max(bytes, info.GetHistorySizeBytes())
 		if info.GetHistoryLength() > maxEvents || info.GetHistorySizeBytes() > maxBytes {

@@ -79,8 +79,7 @@ func (c *client) resumes() {
 	c.move(o.ID, "working")
 	c.control.Open(door, "say done")
 	c.becomes(o.ID, "completed completed[completed]")
-	events, err := c.c.All(c.ctx, o.ID, 0)
-	test.OK(c, err)
+	events := test.Value(c.c.All(c.ctx, o.ID, 0))(c)
 	var got []string
 	for _, e := range events {
 		var t streamed

@@ -96,9 +96,7 @@ func start(t *testing.T) *service {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := s.journal.Close(); err != nil {
-			t.Error(err)
-		}
+		test.Error(t, "the call", nil, s.journal.Close())
 	})
 	return s
 }
@@ -177,16 +175,14 @@ func (c *client) create(name string, plans ...*harness.Plan) *harness.Objective 
 // add adds a plan to an objective.
 func (c *client) add(objectiveID string, p *harness.Plan) *harness.ObjectivePlan {
 	c.Helper()
-	plan, err := c.c.CreatePlan(c.ctx, objectiveID, p)
-	test.OK(c, err)
+	plan := test.Value(c.c.CreatePlan(c.ctx, objectiveID, p))(c)
 	return plan
 }
 
 // get returns the current objective.
 func (c *client) get(id string) *harness.Objective {
 	c.Helper()
-	o, err := c.c.Objective(c.ctx, id)
-	test.OK(c, err)
+	o := test.Value(c.c.Objective(c.ctx, id))(c)
 	return o
 }
 

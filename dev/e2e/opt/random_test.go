@@ -196,8 +196,7 @@ func randomTasks(r *rand.Rand, there, n int) []harness.PlanTask {
 
 // tell returns the story of the objective up to now.
 func (s *schedule) tell() *story {
-	events, err := s.journal.Events(s.ctx, s.id, 0, 0)
-	test.OK(s, err)
+	events := test.Value(s.journal.Events(s.ctx, s.id, 0, 0))(s)
 	st := newStory()
 	st.tell(events)
 	return st
@@ -206,8 +205,7 @@ func (s *schedule) tell() *story {
 // underWay reports whether an attempt at a round of a task has begun and has not
 // ended.
 func (s *schedule) underWay(taskID string, round int) bool {
-	runs, err := s.runs()
-	test.OK(s, err)
+	runs := test.Value(s.runs())(s)
 	last := runs[fmt.Sprintf("%s:%d", taskID, round)].Last()
 	return last != nil && last.What == ""
 }

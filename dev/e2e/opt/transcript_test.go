@@ -82,8 +82,7 @@ func (tr *transcript) askWith(header, what, example string, edits ...edit) (repl
 	for _, e := range edits {
 		body = e(tr, body)
 	}
-	req, err := http.NewRequestWithContext(tr.ctx, http.MethodPost, tr.site.URL()+"/a2a", strings.NewReader(body))
-	test.OK(tr, err)
+	req := test.Value(http.NewRequestWithContext(tr.ctx, http.MethodPost, tr.site.URL()+"/a2a", strings.NewReader(body)))(tr)
 	req.Header.Set("Content-Type", "application/json")
 	if header != "" {
 		req.Header.Set(header, harness.Extension)

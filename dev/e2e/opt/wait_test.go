@@ -79,8 +79,7 @@ func (c *client) newDoors(n int) (doors []string) {
 // ran checks how often each task of an objective was run, in order.
 func (c *client) ran(o *harness.Objective, want ...int) {
 	c.Helper()
-	rounds, err := c.runs()
-	test.OK(c, err)
+	rounds := test.Value(c.runs())(c)
 	var got []int
 	for _, p := range o.Plans {
 		for _, t := range p.Tasks {
@@ -100,8 +99,7 @@ func (c *client) ran(o *harness.Objective, want ...int) {
 
 // tries lists why tasks of an objective were run again.
 func (c *client) tries(objectiveID string) (list []string) {
-	events, err := c.journal.Events(c.Context(), objectiveID, 0, 0)
-	test.OK(c, err)
+	events := test.Value(c.journal.Events(c.Context(), objectiveID, 0, 0))(c)
 	for _, e := range events {
 		if e.Event.Kind == opt.TaskTried {
 			list = append(list, fmt.Sprintf("%s attempt %d, try %d: %s %s", e.Event.TaskID, e.Event.Attempt, e.Event.Try, e.Event.Reason, e.Event.Cause))
@@ -114,8 +112,7 @@ func (c *client) tries(objectiveID string) (list []string) {
 // the extension.
 func (c *client) root(objectiveID string, attempt int) *harness.Task {
 	c.Helper()
-	task, err := c.plain.Get(c.ctx, opt.RootID(objectiveID, attempt))
-	test.OK(c, err)
+	task := test.Value(c.plain.Get(c.ctx, opt.RootID(objectiveID, attempt)))(c)
 	return task
 }
 

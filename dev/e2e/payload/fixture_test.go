@@ -55,10 +55,8 @@ func cipher(t *testing.T, keys ...string) workflows.Cipher {
 	if len(keys) == 0 {
 		return nil
 	}
-	list, err := seal.Parse(strings.Join(keys, ","))
-	test.OK(t, err)
-	box, err := seal.New(list...)
-	test.OK(t, err)
+	list := test.Value(seal.Parse(strings.Join(keys, ",")))(t)
+	box := test.Value(seal.New(list...))(t)
 	return box
 }
 
@@ -66,8 +64,7 @@ func cipher(t *testing.T, keys ...string) workflows.Cipher {
 // are added.
 func newSite(t *testing.T, args ...string) *harness.Site {
 	t.Helper()
-	path, err := filepath.Abs("playbook.yaml")
-	test.OK(t, err)
+	path := test.Value(filepath.Abs("playbook.yaml"))(t)
 	return harness.NewSite(t, harness.Dev, append([]string{"--playbooks", path}, args...)...)
 }
 
@@ -127,8 +124,7 @@ func histories(t *testing.T, site *harness.Site) (all map[string]*historypb.Hist
 		shown = append(append(shown, marshal(t, described)...), marshal(t, info)...)
 		h := &historypb.History{}
 		for events := c.GetWorkflowHistory(t.Context(), id, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT); events.HasNext(); {
-			e, err := events.Next()
-			test.OK(t, err)
+			e := test.Value(events.Next())(t)
 			h.Events = append(h.Events, e)
 		}
 		all[id] = h
@@ -138,8 +134,7 @@ func histories(t *testing.T, site *harness.Site) (all map[string]*historypb.Hist
 
 func marshal(t *testing.T, m proto.Message) []byte {
 	t.Helper()
-	data, err := proto.Marshal(m)
-	test.OK(t, err)
+	data := test.Value(proto.Marshal(m))(t)
 	return data
 }
 

@@ -115,8 +115,7 @@ func runBytes(h *historypb.History) (n int) {
 // blobBytes returns the size of all blobs in the journal.
 func blobBytes(t *testing.T, site *harness.Site) (n int) {
 	t.Helper()
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(site.Dir, "journal.db"))
-	test.OK(t, err)
+	db := test.Value(sql.Open("sqlite", "file:"+filepath.Join(site.Dir, "journal.db")))(t)
 	defer db.Close()
 	test.OK(t, db.QueryRow("SELECT COALESCE(SUM(LENGTH(data)), 0) FROM blobs").Scan(&n))
 	return n

@@ -67,9 +67,7 @@ func schedule(t *testing.T, site *harness.Site) {
 	c := client.New(client.Config{URL: site.URL()})
 	name, paused := "Weekly "+canary, true
 	want := client.ScheduleChange{Name: &name, Text: canary, Cron: []string{"0 6 * * mon"}, Paused: &paused, Note: &name}
-	if _, err := c.CreateSchedule(t.Context(), "weekly", want); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, test.Err(c.CreateSchedule(t.Context(), "weekly", want)))
 	got, err := c.Schedule(t.Context(), "weekly")
 	if err != nil || got.Name != name || got.Text != canary || got.Note != name {
 		t.Errorf("read the schedule again: %+v, %v", got, err)

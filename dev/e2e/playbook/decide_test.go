@@ -32,8 +32,7 @@ type decision struct {
 // decisions returns the chain of an objective.
 func decisions(t *testing.T, site *harness.Site, id string) (list []decision) {
 	t.Helper()
-	res, err := http.Get(site.URL() + "/v1/objectives/" + id + "/decisions")
-	test.OK(t, err)
+	res := test.Value(http.Get(site.URL() + "/v1/objectives/" + id + "/decisions"))(t)
 	defer res.Body.Close()
 	page := struct{ Decisions *[]decision }{&list}
 	test.OK(t, json.NewDecoder(res.Body).Decode(&page))
@@ -181,8 +180,7 @@ plans:
 	c.AwaitGate(t, within, asked.ID)
 	gate := strings.Replace(asked.ID, "obj-", "task-", 1) + "-1-1:1"
 	body := `{"interruptId": "` + gate + `", "holds": "object.amount < 50", "for": "8h", "most": 1}`
-	res, err := http.Post(site.URL()+"/v1/standing", "application/json", strings.NewReader(body))
-	test.OK(t, err)
+	res := test.Value(http.Post(site.URL()+"/v1/standing", "application/json", strings.NewReader(body)))(t)
 	defer res.Body.Close()
 	var made struct{ ID, State string }
 	if err := json.NewDecoder(res.Body).Decode(&made); err != nil || made.State != "active" {
@@ -194,8 +192,7 @@ plans:
 	}
 	third := c.MustSend(ctx, t, harness.Message{ID: "third", Text: "buy"})
 	c.AwaitGate(t, within, third.ID)
-	list, err := http.Get(site.URL() + "/v1/standing")
-	test.OK(t, err)
+	list := test.Value(http.Get(site.URL() + "/v1/standing"))(t)
 	defer list.Body.Close()
 	var shown struct{ Standing []struct{ State string } }
 	if err := json.NewDecoder(list.Body).Decode(&shown); err != nil || len(shown.Standing) != 1 || shown.Standing[0].State != "used-up" {

@@ -151,8 +151,7 @@ func TestRetries(t *testing.T) {
 // shown returns the state of a task and the attempt that it shows.
 func shown(t *testing.T, c *harness.Client, id string) (state string, attempt int) {
 	t.Helper()
-	task, err := c.Get(t.Context(), id)
-	test.OK(t, err)
+	task := test.Value(c.Get(t.Context(), id))(t)
 	var raw struct {
 		Metadata struct {
 			Attempt int `json:"longhaul/v1/attempt"`

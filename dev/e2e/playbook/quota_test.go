@@ -88,8 +88,7 @@ func TestQuota_time(t *testing.T) {
 	var first string
 	for range 3 {
 		c.AwaitText(t, patient, id, waits)
-		task, err := c.Get(t.Context(), id)
-		test.OK(t, err)
+		task := test.Value(c.Get(t.Context(), id))(t)
 		_, said, ok := strings.Cut(task.Message, waits)
 		ran, until, limited := strings.Cut(said, " s of 2 s used, until ")
 		if n, err := strconv.Atoi(ran); !ok || !limited || err != nil || n < 2 || !strings.HasSuffix(until, " 00:00 UTC.") {

@@ -55,8 +55,7 @@ func TestWait_workersKilled(t *testing.T) {
 	last := taken(3)
 	worker.Kill()
 	worker = site.Start(harness.Worker)
-	events, err := f.Wait(ctx)
-	test.OK(t, err)
+	events := test.Value(f.Wait(ctx))(t)
 	if time.Now().Before(last.Next.At) {
 		t.Error("the gate has expired too early")
 	}

@@ -84,10 +84,8 @@ func newServed(t *testing.T) (*harness.Site, *harness.Process) {
 func talk(t *testing.T, url string, between func(taskID string)) (c conversation) {
 	t.Helper()
 	ctx := t.Context()
-	card, err := agentcard.NewResolver(http.DefaultClient).Resolve(ctx, url)
-	test.OK(t, err)
-	client, err := a2aclient.NewFromCard(ctx, card)
-	test.OK(t, err)
+	card := test.Value(agentcard.NewResolver(http.DefaultClient).Resolve(ctx, url))(t)
+	client := test.Value(a2aclient.NewFromCard(ctx, card))(t)
 	t.Cleanup(func() { _ = client.Destroy() })
 	send := func(taskID a2a.TaskID, text string) a2a.TaskID {
 		t.Helper()

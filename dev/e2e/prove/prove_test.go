@@ -65,8 +65,7 @@ func TestProve_longhaul(t *testing.T) {
 func TestProve_officialDatabase(t *testing.T) {
 	t.Parallel()
 	dir := harness.NodeProgram(t, "../official/js", "../official/js/main.mjs", "../official/js/kit.json")
-	server, err := pgserver.Start(t.Context(), "fsync=off")
-	test.OK(t, err)
+	server := test.Value(pgserver.Start(t.Context(), "fsync=off"))(t)
 	t.Cleanup(func() { _ = server.Close() })
 	test.OK(t, server.Create(t.Context(), "a2a"))
 	out, err := exec.CommandContext(t.Context(), "node", filepath.Join(dir, "node_modules/.bin/a2a-db"), "upgrade", "--url", server.URL("a2a")).CombinedOutput()

@@ -173,8 +173,7 @@ func checkSignature(t *testing.T, site *harness.Site, n notice) {
 	_, keys := harness.Get(t, site.URL()+"/.well-known/jwks.json")
 	var set jose.JSONWebKeySet
 	test.OK(t, json.Unmarshal(keys, &set))
-	token, err := jwt.ParseSigned(n.header.Get("X-Longhaul-Signature"), []jose.SignatureAlgorithm{jose.ES256})
-	test.OK(t, err)
+	token := test.Value(jwt.ParseSigned(n.header.Get("X-Longhaul-Signature"), []jose.SignatureAlgorithm{jose.ES256}))(t)
 	var claims struct {
 		jwt.Claims
 		BodySHA256 string `json:"body_sha256"`
@@ -191,8 +190,7 @@ func redelivers(t *testing.T, site *harness.Site, r *receiver, taskID string) {
 	t.Helper()
 	had := r.at("plain")
 	last := had[len(had)-1]
-	res, err := http.Post(fmt.Sprintf("%s/v1/tasks/%s/deliveries/plain/%d/redeliver", site.URL(), taskID, last.n), "application/json", nil)
-	test.OK(t, err)
+	res := test.Value(http.Post(fmt.Sprintf("%s/v1/tasks/%s/deliveries/plain/%d/redeliver", site.URL(), taskID, last.n), "application/json", nil))(t)
 	_ = res.Body.Close()
 	if res.StatusCode/100 != 2 {
 		t.Fatalf("redeliver answers %s", res.Status)

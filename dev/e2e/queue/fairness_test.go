@@ -29,8 +29,7 @@ import (
 func TestFairness(t *testing.T) {
 	site := harness.NewSite(t, harness.Dev)
 	site.Start(harness.Temporal)
-	temporal, err := workflows.Dial(workflows.DialConfig{Addr: site.TemporalAddr, Namespace: "default", Local: true, Log: log.NewStructuredLogger(slog.New(slog.DiscardHandler)), Adjust: patient})
-	test.OK(t, err)
+	temporal := test.Value(workflows.Dial(workflows.DialConfig{Addr: site.TemporalAddr, Namespace: "default", Local: true, Log: log.NewStructuredLogger(slog.New(slog.DiscardHandler)), Adjust: patient}))(t)
 	t.Cleanup(temporal.Close)
 	j, err := journal.Open(t.Context(), journal.Config{})
 	test.OK(t, err)
@@ -54,9 +53,7 @@ func TestFairness(t *testing.T) {
 		Plans:   []opt.PlanSpec{{Name: "plan", Tasks: []opt.TaskSpec{{Name: "task"}}}},
 	}
 	engine := workflows.NewClient(workflows.ClientConfig{Temporal: temporal})
-	if _, err := engine.Start(t.Context(), opening); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, test.Err(engine.Start(t.Context(), opening)))
 	test.OK(t, engine.Push(t.Context(), outbox.PushKey{TaskID: id, ConfigID: "config", Tenant: "acme"}))
 	select {
 	case got := <-keys:

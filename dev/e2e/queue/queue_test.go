@@ -317,9 +317,7 @@ func (r *room) soon(task *harness.Task, state string) {
 	r.t.Helper()
 	f := r.Follow(r.ctx, task.ID, harness.Fresh)
 	defer f.Stop()
-	if _, err := f.UntilState(r.ctx, state); err != nil {
-		r.t.Fatal(err)
-	}
+	test.OK(r.t, test.Err(f.UntilState(r.ctx, state)))
 }
 
 // checkHistories checks that no run of the context's workflow got long, and that

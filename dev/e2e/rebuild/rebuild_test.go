@@ -160,8 +160,7 @@ func testRebuild(t *testing.T, readable bool, env ...string) {
 		t.Errorf("before: %+v, want %d equal objectives", s, len(w.tasks))
 	}
 	shown := w.shown()
-	events, err := w.c.All(t.Context(), w.tasks[0], 0)
-	test.OK(t, err)
+	events := test.Value(w.c.All(t.Context(), w.tasks[0], 0))(t)
 	p.Stop()
 	kept := w.lose()
 
@@ -274,8 +273,7 @@ func (w *world) compare(kept string) {
 	w.Helper()
 	before, now := w.open(kept), w.open(filepath.Join(w.site.Dir, "journal.db"))
 	for _, id := range w.tasks {
-		old, err := before.Objective(w.Context(), "default", id)
-		test.OK(w, err)
+		old := test.Value(before.Objective(w.Context(), "default", id))(w)
 		got, err := now.Objective(w.Context(), "default", id)
 		if err != nil {
 			w.Errorf("%s: %v", id, err)
@@ -297,12 +295,9 @@ func (w *world) compare(kept string) {
 
 func (w *world) open(path string) *journal.Journal {
 	w.Helper()
-	keys, err := seal.File(filepath.Join(w.site.Dir, "secret.key"))
-	test.OK(w, err)
-	box, err := seal.New(keys...)
-	test.OK(w, err)
-	j, err := journal.Open(w.Context(), journal.Config{Path: path, Sealer: box})
-	test.OK(w, err)
+	keys := test.Value(seal.File(filepath.Join(w.site.Dir, "secret.key")))(w)
+	box := test.Value(seal.New(keys...))(w)
+	j := test.Value(journal.Open(w.Context(), journal.Config{Path: path, Sealer: box}))(w)
 	w.Cleanup(func() { _ = j.Close() })
 	return j
 }

@@ -197,9 +197,7 @@ func newPostgresStore(t *testing.T) store {
 	server, err := pgserver.Start(t.Context(), "fsync=off")
 	test.OK(t, err)
 	t.Cleanup(func() {
-		if err := server.Close(); err != nil {
-			t.Error(err)
-		}
+		test.Error(t, "the call", nil, server.Close())
 	})
 	s := &postgresStore{server, "journal", filepath.Join(t.TempDir(), "journal.dump")}
 	test.OK(t, server.Create(t.Context(), s.database))

@@ -23,8 +23,7 @@ const within = 60 * time.Second
 // dial returns a client of the Temporal of a site.
 func dial(t *testing.T, site *harness.Site) client.Client {
 	t.Helper()
-	c, err := workflows.Dial(workflows.DialConfig{Addr: site.TemporalAddr, Namespace: "default", Local: true, Log: log.NewStructuredLogger(slog.New(slog.DiscardHandler))})
-	test.OK(t, err)
+	c := test.Value(workflows.Dial(workflows.DialConfig{Addr: site.TemporalAddr, Namespace: "default", Local: true, Log: log.NewStructuredLogger(slog.New(slog.DiscardHandler))}))(t)
 	t.Cleanup(c.Close)
 	return c
 }

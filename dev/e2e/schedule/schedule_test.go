@@ -40,16 +40,14 @@ func newInstallation(t *testing.T, program string, args ...string) installation 
 // create makes a schedule.
 func (in installation) create(id string, s client.ScheduleChange) *client.Schedule {
 	in.Helper()
-	x, err := in.CreateSchedule(in.Context(), id, s)
-	test.OK(in, err)
+	x := test.Value(in.CreateSchedule(in.Context(), id, s))(in)
 	return x
 }
 
 // show returns a schedule.
 func (in installation) show(id string) *client.Schedule {
 	in.Helper()
-	x, err := in.Schedule(in.Context(), id)
-	test.OK(in, err)
+	x := test.Value(in.Schedule(in.Context(), id))(in)
 	return x
 }
 
@@ -68,8 +66,7 @@ func (in installation) started(id string) map[string]client.Objective {
 	in.Helper()
 	out := map[string]client.Objective{}
 	for list := (client.ObjectiveOptions{PageSize: 100}); ; {
-		page, err := in.ListObjectives(in.Context(), list)
-		test.OK(in, err)
+		page := test.Value(in.ListObjectives(in.Context(), list))(in)
 		for _, o := range page.Items {
 			if of, _ := o.Metadata.String(opt.KeySchedule); of != id {
 				continue
@@ -136,16 +133,12 @@ func TestSchedule(t *testing.T) {
 		t.Errorf("the trigger started %+v, and there are %v", triggered.Run, times(after))
 	}
 
-	if _, err := in.UpdateSchedule(t.Context(), "tick", client.ScheduleChange{Paused: new(bool)}); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, test.Err(in.UpdateSchedule(t.Context(), "tick", client.ScheduleChange{Paused: new(bool)})))
 	in.completes("tick", len(after)+2)
 	if list, err := in.Schedules(t.Context()); err != nil || len(list.Items) != 2 || list.Items[0].ID != "clock" || list.Items[1].ID != "tick" || len(list.Items[1].Next) == 0 {
 		t.Errorf("the list: %+v, %v", list, err)
 	}
-	if _, err := in.DeleteSchedule(t.Context(), "tick"); err != nil {
-		t.Error(err)
-	}
+	test.Error(t, "the call", nil, test.Err(in.DeleteSchedule(t.Context(), "tick")))
 	var gone *client.Error
 	if _, err := in.Schedule(t.Context(), "tick"); !errors.As(err, &gone) || gone.Status != 404 {
 		t.Errorf("after it was deleted: %v", err)

@@ -34,8 +34,7 @@ type drill struct {
 
 func newDrill(t *testing.T) *drill {
 	t.Helper()
-	path, err := filepath.Abs("playbook.yaml")
-	test.OK(t, err)
+	path := test.Value(filepath.Abs("playbook.yaml"))(t)
 	site := harness.NewSite(t, harness.Dev, "--playbooks", path)
 	site.Start(harness.Temporal)
 	site.Start(harness.API)
@@ -165,9 +164,7 @@ func TestMove(t *testing.T) {
 		}
 		return nil
 	})
-	if got, want := d.deployment("move", "v1", "v2"), "5 open plans of v1 continue with v2.\n"; got != want {
-		t.Errorf("it says %q, want %q", got, want)
-	}
+	test.Is(t, "it says", "5 open plans of v1 continue with v2.\n", d.deployment("move", "v1", "v2"))
 	d.finish(ids)
 	d.once()
 }

@@ -57,8 +57,7 @@ func TestService_sendsManyCallbacks(t *testing.T) {
 	}
 	temporal := s.Temporal(t)
 	defer temporal.Close()
-	plan, err := temporal.DescribeWorkflowExecution(ctx, "plan-"+strings.TrimPrefix(root.ID, "obj-")+"-1", "")
-	test.OK(t, err)
+	plan := test.Value(temporal.DescribeWorkflowExecution(ctx, "plan-"+strings.TrimPrefix(root.ID, "obj-")+"-1", ""))(t)
 	info := plan.GetWorkflowExecutionInfo()
 	t.Logf("%d callbacks in %v are a history of %d events and %d bytes", callbacks+pieces, took, info.GetHistoryLength(), info.GetHistorySizeBytes())
 	if got := info.GetHistoryLength(); got > events {

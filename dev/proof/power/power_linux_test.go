@@ -36,8 +36,7 @@ func (d *disk) path(name string) string { return filepath.Join(d.dir, name) }
 
 func (d *disk) cut(how power.Loss) {
 	d.t.Helper()
-	m, err := d.mount.Restore(how)
-	test.OK(d.t, err)
+	m := test.Value(d.mount.Restore(how))(d.t)
 	d.mount = m
 }
 
@@ -56,8 +55,7 @@ func (d *disk) write(name, text string, sync bool) {
 
 func (d *disk) syncDir(name string) {
 	d.t.Helper()
-	f, err := os.Open(d.path(name))
-	test.OK(d.t, err)
+	f := test.Value(os.Open(d.path(name)))(d.t)
 	test.OK(d.t, f.Sync())
 	test.OK(d.t, f.Close())
 }
@@ -75,9 +73,7 @@ func (d *disk) reads(name string) string {
 
 func (d *disk) want(name, want string) {
 	d.t.Helper()
-	if got := d.reads(name); got != want {
-		d.t.Errorf("%s has %.40q, want %.40q", name, got, want)
-	}
+	test.Is(d.t, name+" has", want, d.reads(name))
 }
 
 // Synced writes are there after any cut, and others are lost when all are.
@@ -108,8 +104,7 @@ func TestDisk_some(t *testing.T) {
 	f, err := os.OpenFile(d.path("file"), os.O_WRONLY, 0)
 	test.OK(t, err)
 	for i := range 100 {
-		_, err := f.WriteAt(bytes.Repeat([]byte("#"), block), int64(i*block))
-		test.OK(t, err)
+		test.OK(t, test.Err(f.WriteAt(bytes.Repeat([]byte("#"), block), int64(i*block))))
 	}
 	test.OK(t, f.Close())
 	d.cut(power.LoseSome)
@@ -216,9 +211,7 @@ func TestDisk_failedSync(t *testing.T) {
 		}
 		return 0
 	})
-	if err := f.Sync(); !errors.Is(err, syscall.EIO) {
-		t.Errorf("the sync ended with %v", err)
-	}
+	test.Error(t, "the sync ended with", syscall.EIO, f.Sync())
 	d.Fail(nil)
 	test.OK(t, f.Sync())
 	test.OK(t, f.Close())
@@ -235,15 +228,9 @@ func TestMount_off(t *testing.T) {
 	_, err = f.WriteString("text")
 	test.OK(t, err)
 	d.mount.Off()
-	if err := f.Sync(); !errors.Is(err, syscall.EIO) {
-		t.Errorf("a sync without power ended with %v", err)
-	}
-	if _, err := f.WriteString("text"); !errors.Is(err, syscall.EIO) {
-		t.Errorf("a write without power ended with %v", err)
-	}
-	if _, err := os.Create(d.path("other")); !errors.Is(err, syscall.EIO) {
-		t.Errorf("a file was made without power: %v", err)
-	}
+	test.Error(t, "a sync without power ended with", syscall.EIO, f.Sync())
+	test.Error(t, "a write without power ended with", syscall.EIO, test.Err(f.WriteString("text")))
+	test.Error(t, "a file was made without power", syscall.EIO, test.Err(os.Create(d.path("other"))))
 	_ = f.Close()
 	d.cut(power.LoseAll)
 	d.want("file", "-")
@@ -255,10 +242,8 @@ func TestDisk_mapped(t *testing.T) {
 	d := newDisk(t, power.Ordered)
 	d.write("file", strings.Repeat(".", 4096), true)
 	change := func(to byte, sync bool) {
-		f, err := os.OpenFile(d.path("file"), os.O_RDWR, 0)
-		test.OK(t, err)
-		page, err := syscall.Mmap(int(f.Fd()), 0, 4096, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
-		test.OK(t, err)
+		f := test.Value(os.OpenFile(d.path("file"), os.O_RDWR, 0))(t)
+		page := test.Value(syscall.Mmap(int(f.Fd()), 0, 4096, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED))(t)
 		page[0] = to
 		if sync {
 			test.OK(t, f.Sync())
@@ -269,19 +254,15 @@ func TestDisk_mapped(t *testing.T) {
 	change('#', true)
 	change('?', false)
 	d.cut(power.LoseAll)
-	if got := d.reads("file")[0]; got != '#' {
-		t.Errorf("the page begins with %q", got)
-	}
+	test.Is(t, "the page begins with", '#', d.reads("file")[0])
 }
 
 // The key that encrypts secrets is durable before it is used.
 func TestSeal_key(t *testing.T) {
 	d := newDisk(t, power.Apart)
-	made, err := seal.File(d.path("secret.key"))
-	test.OK(t, err)
+	made := test.Value(seal.File(d.path("secret.key")))(t)
 	d.cut(power.LoseAll)
-	read, err := seal.File(d.path("secret.key"))
-	test.OK(t, err)
+	read := test.Value(seal.File(d.path("secret.key")))(t)
 	if !slices.EqualFunc(made, read, bytes.Equal) {
 		t.Error("the key was lost, and another one was made")
 	}

@@ -115,10 +115,8 @@ func TestWrite_workflow(t *testing.T) {
 // goMod reads the go.mod of a program.
 func goMod(t *testing.T, dir string) *modfile.File {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
-	test.OK(t, err)
-	mod, err := modfile.Parse("go.mod", text, nil)
-	test.OK(t, err)
+	text := test.Value(os.ReadFile(filepath.Join(dir, "go.mod")))(t)
+	mod := test.Value(modfile.Parse("go.mod", text, nil))(t)
 	return mod
 }
 

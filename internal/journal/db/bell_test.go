@@ -107,9 +107,7 @@ func TestBell_commits(t *testing.T) {
 			return nil
 		}, true}, // the transaction of its group is committed
 	} {
-		if err := step.call(); err != nil {
-			t.Errorf("%s: %v", step.what, err)
-		}
+		test.Error(t, step.what, nil, step.call())
 		test.Is(t, step.what+": heard", step.want, there.Hear())
 	}
 }
