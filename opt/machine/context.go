@@ -9,10 +9,9 @@ import (
 	"longhaul/opt"
 )
 
-// A Context gives the turn in a context to one objective at a time, in the order
-// of their places. It runs only while several objectives use the context: the
-// first objective of a context begins without it, and gets a message when others
-// enter. It is for one goroutine.
+// A Context gives the turn in a context to one objective at a time, in the order of their places. It runs only
+// while several objectives use the context: the first objective of a context begins without it, and gets a
+// message when others enter. It is for one goroutine.
 type Context struct {
 	State ContextState
 
@@ -409,6 +408,8 @@ func (m *Context) Wants() Wants {
 		w.Activities = append(w.Activities, Activity{Key: s.rollKey(), Kind: CallRoll, Of: s.ContextID})
 	case !s.Lists && s.Holder == nil && len(s.Front)+len(s.Waiting)+len(s.Resting) == 0:
 		w.Done = &Done{}
+	case m.leaves: // it has not left yet, and perhaps nothing comes that lets it try again
+		w.Timers = append(w.Timers, Timer{Key: fmt.Sprint("leave:", m.now), At: a2a.At(m.now.Time().Add(turnWait)), Summary: "Leave the roll to the next run"})
 	}
 	return w
 }

@@ -104,3 +104,69 @@ func (m *reporting) Wants() (w machine.Wants) {
 	}
 	return w
 }
+
+// A context with a long roll that could not leave at once, since no worker ran for more than a second, leaves
+// with its next step: what it has not sent is sent by the next run.
+func TestDriver_Step_leavesAgain(t *testing.T) {
+	h := &leaving{now: 1_000_000}
+	m := machine.NewContext("", "c", machine.Rules)
+	d := drive.New(h, m, drive.Source{})
+	d.Put(machine.TurnRequest{ObjectiveID: "obj-asks", Attempt: 1, N: 1, Want: machine.WantRest, Answering: true})
+	d.Step()
+	listed := machine.Listed{Key: h.key}
+	for i := range 250 {
+		listed.Begun = append(listed.Begun, opt.RootID(fmt.Sprintf("obj-%026d", i), 1))
+	}
+	h.arrived = append(h.arrived, func() { h.ended(drive.End{Input: listed, Returned: true}) })
+	d.Step()
+	h.size = drive.Size{Events: 3000, Long: true}
+	d.Put(machine.TurnRequest{ObjectiveID: "obj-x", Attempt: 1, N: 1, Want: machine.WantLeave})
+	test.Is(t, "it waits for its messages", drive.Wait, d.Step())
+	sent := len(h.sent)
+	for len(h.sent)+len(h.timers) > 0 {
+		for _, done := range h.sent {
+			h.arrived = append(h.arrived, func() { done(drive.Gone) })
+		}
+		h.arrived, h.sent, h.timers = append(h.arrived, h.timers...), nil, nil
+		h.now, h.size.Events = h.now+1500, h.size.Events+300
+		if d.Step() == drive.Continue {
+			test.Is(t, "messages to members", sent <= 101, true)
+			return
+		}
+	}
+	t.Error("it has not left, and nothing is under way")
+}
+
+// A leaving is a host whose messages, timers and activities end when the test says so.
+type leaving struct {
+	stepping
+	now     int64
+	size    drive.Size
+	arrived []func()
+	sent    []func(drive.Receipt)
+	timers  []func()
+	key     string // of the latest activity
+	ended   func(drive.End)
+}
+
+func (h *leaving) Now() a2a.Time    { return a2a.AtMillis(h.now) }
+func (h *leaving) Size() drive.Size { return h.size }
+func (h *leaving) Arrived() bool    { return len(h.arrived) > 0 }
+
+func (h *leaving) Deliver() {
+	first := h.arrived[0]
+	h.arrived = h.arrived[1:]
+	first()
+}
+
+func (h *leaving) Send(_ machine.Signal, sent func(drive.Receipt)) { h.sent = append(h.sent, sent) }
+
+func (h *leaving) Sleep(_ machine.Timer, elapsed func()) func() {
+	h.timers = append(h.timers, elapsed)
+	return func() {}
+}
+
+func (h *leaving) Run(a machine.Activity, _ []opt.Batch, _ drive.Tries, ended func(drive.End)) func() {
+	h.key, h.ended = a.Key, ended
+	return func() {}
+}
