@@ -85,6 +85,24 @@ func TestChanges_areIdempotent(t *testing.T) {
 	}
 }
 
+// The workflow of an objective that is retried no longer has the content that the objective was made with: the journal
+// says whether a repeat has the same.
+func TestCreate_ofARetry(t *testing.T) {
+	s := newService(t)
+	create := func(which int) node {
+		return s.call(t, "objectives/create", change("objectives/create", which, ""), "Idempotency-Key", "k 1")
+	}
+	first := create(0)
+	s.world.Before(func(_ context.Context, call string) error {
+		if call == "start" {
+			return opt.ErrEnded
+		}
+		return nil
+	})
+	test.Is(t, "a repeat", first.at("result").String(), create(0).at("result").String())
+	wantCode(t, create(1), "-32602")
+}
+
 // Without a key, a repeated change is made twice.
 func TestChanges_withoutAKey(t *testing.T) {
 	s := newService(t)

@@ -155,7 +155,10 @@ func (c *Client) Opening(ctx context.Context, objectiveID string) (opt.Opening, 
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
 	fate, in, err := c.latest(ctx, objectiveID)
-	if err != nil || fate != FateStopped || in.Opening == nil {
+	switch {
+	case fate != "" && fate != FateStopped:
+		return opt.Opening{}, nil
+	case err != nil || in.Opening == nil:
 		return opt.Opening{}, err
 	}
 	return *in.Opening, nil

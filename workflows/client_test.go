@@ -126,6 +126,20 @@ func TestClient_Start_continued(t *testing.T) {
 	}
 }
 
+// Only of an objective that was stopped its opening is needed: that of others may be gone from where large contents are.
+func TestClient_Opening_removed(t *testing.T) {
+	input, err := converter.GetDefaultDataConverter().ToPayloads(&sdkpb.ExternalStorageReference{})
+	test.OK(t, err)
+	for status, want := range map[enumspb.WorkflowExecutionStatus]error{
+		enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING: nil, enumspb.WORKFLOW_EXECUTION_STATUS_COMPLETED: nil, enumspb.WORKFLOW_EXECUTION_STATUS_TERMINATED: opt.ErrUnknown,
+	} {
+		c := workflows.NewClient(workflows.ClientConfig{Temporal: &onlyOnce{input: input, status: status}})
+		if _, err := c.Opening(t.Context(), "obj-a"); !errors.Is(err, want) {
+			t.Errorf("%v: %v, want %v", status, err, want)
+		}
+	}
+}
+
 // With its own key a repeat may have another message id. It is recorded with the
 // id from the first attempt. Older inputs have the digest of the whole message.
 func TestClient_Start_againWithAnotherMessageID(t *testing.T) {

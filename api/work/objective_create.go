@@ -58,7 +58,11 @@ func (s *Maker) CreateObjective(ctx context.Context, c *call.Call, p CreateObjec
 	}
 	o, err = s.Out.Start(ctx, o)
 	if errors.Is(err, opt.ErrEnded) { // the objective of the first request, which has ended
-		return s.Read.Objective(ctx, c, id)
+		known, err := s.Read.Objective(ctx, c, id)
+		if err == nil && known.Digest != digest {
+			err = opt.ErrConflict
+		}
+		return known, err
 	}
 	return &o.Objective, err
 }

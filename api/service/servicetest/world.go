@@ -250,7 +250,7 @@ func (w *World) enter(ctx context.Context, name string) (release func(), err err
 func (w *World) Start(ctx context.Context, o opt.Opening) (opt.Opening, error) {
 	release, err := w.enter(ctx, "start")
 	if err != nil {
-		return o, err
+		return opt.Opening{}, err
 	}
 	defer release()
 	id := o.Objective.ID
