@@ -88,7 +88,7 @@ func draftOf(f forms, at spot) (*draft, []draftLine) {
 	for i, s := range steps {
 		next, text, err := d.stepped(s, i)
 		rest := at.stepping(slices.Delete(slices.Clone(at.Values["step"]), i, i+1))
-		lines[i] = draftLine{Text: cmp.Or(text, nameText(s.Get("name")), s.Get("of")), Undo: rest.path()}
+		lines[i] = draftLine{Text: cmp.Or(text, shown.Name(s.Get("name")), s.Get("of")), Undo: rest.path()}
 		if wrong, ok := errors.AsType[*opt.SpecError](err); ok {
 			err = errors.New(wrong.Problem)
 		}
@@ -245,7 +245,7 @@ func (d *draft) add(s url.Values, p *opt.Plan) (string, error) {
 	text := fmt.Sprintf("%s is added to plan %s%s", shown.Quoted(t.Name), shown.Quoted(p.Name), shown.Listed(", after ", d.names(itemOf(d.now, p, t).before)))
 	text += when(t.Optional(), ", optional")
 	// Who sends the draft may have got it as a link: it shows all.
-	return text + behind(", by ", nameText(t.Executor)) + behind(": ", beginningText(a2a.Visible(t.Description), mostShown)), nil
+	return text + behind(", by ", shown.Name(t.Executor)) + behind(": ", beginningText(a2a.Visible(t.Description), mostShown)), nil
 }
 
 // move lets an item change places with the one before or after it in a chain, in which each waits for the one before
@@ -565,7 +565,7 @@ func (d *draft) target(at spot, of item) *draftTarget {
 func (d *draft) choices(row []item, but string, chosen []string) []choice {
 	others := filter(row, func(one item) bool { return one.id != but })
 	return each(others, func(one item) choice {
-		return choice{d.key(one.id), nameText(one.name), slices.Contains(chosen, one.id)}
+		return choice{d.key(one.id), shown.Name(one.name), slices.Contains(chosen, one.id)}
 	})
 }
 

@@ -63,3 +63,14 @@ func TestStyles_ownClasses(t *testing.T) {
 		}
 	}
 }
+
+// A dark page differs from a light one in colours alone: tests of pages in a browser count on that.
+func TestStyles_dark(t *testing.T) {
+	dark := regexp.MustCompile(`@media [^{]*prefers-color-scheme[^{]*\{\s*:root \{(\s*--[a-z-]+:[^;{}]*#[^;{}]*;)+\s*\}\s*\}`)
+	sheets := ""
+	for _, sheet := range test.Value(filepath.Glob("assets/*.css"))(t) {
+		sheets += string(test.Value(os.ReadFile(sheet))(t))
+	}
+	test.Is(t, "rules about schemes that set only colours", strings.Count(sheets, "prefers-color-scheme"), len(dark.FindAllString(sheets, -1)))
+	test.Is(t, "rules about schemes", 1, strings.Count(sheets, "prefers-color-scheme"))
+}

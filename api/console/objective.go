@@ -216,16 +216,16 @@ func taskPanelOf(f forms, p *opt.Plan, t *opt.Task, course *shown.Course) (*task
 func whyOf(v *visit, o *opt.Objective, c *shown.Course, position int) (shown.Why, error) {
 	w := shown.WhyOf(o, c, position)
 	switch w.Did {
-	case "begun":
+	case shown.DidBegin:
 		workers, known := v.cfg.Service.Overviews.Workforce(v.r.Context())
 		if wait := workers.WaitOf(c.Tasks[w.Of], a2a.At(v.cfg.Now())); known && wait != "" {
 			w.Before = wait + ":"
 		}
-	case "queued":
+	case shown.DidQueue:
 		page, err := v.list(shown.ObjectiveSearch{ObjectiveFilter: shown.ObjectiveFilter{Limit: objectivesSize}, ContextID: o.ContextID})
 		for _, other := range page.Objectives {
 			if other.ID != o.ID && !other.Status.Ended() && other.QueuedAt.IsZero() {
-				w.Name, w.Of, w.After = nameText(other.Name), other.ID, "of "+shorten(a2a.Visible(other.Principal), 40)
+				w.Name, w.Of, w.After = shown.Name(other.Name), other.ID, "of "+shorten(a2a.Visible(other.Principal), 40)
 			}
 		}
 		return w, err

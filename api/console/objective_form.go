@@ -15,6 +15,7 @@ import (
 	"longhaul/api/call"
 	"longhaul/api/work"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // A changeForm is a form that changes an objective. It carries the revision at which it was seen, so that a change of
@@ -210,7 +211,7 @@ func (o offers) Choices(plans []*opt.Plan) []choice {
 		chosen = []string{keyOf(plans[n-1].ID)}
 	}
 	return each(plans, func(p *opt.Plan) choice {
-		return choice{keyOf(p.ID), nameText(p.Name), slices.Contains(chosen, keyOf(p.ID))}
+		return choice{keyOf(p.ID), shown.Name(p.Name), slices.Contains(chosen, keyOf(p.ID))}
 	})
 }
 

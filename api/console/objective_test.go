@@ -115,7 +115,7 @@ func TestObjective_losesWorker(t *testing.T) {
 		N: 1, Kind: opt.TaskTried, At: a2a.At(s.world.Now()), PlanID: opt.PlanID(id, 1), TaskID: task(id, 1, 0), From: "working", To: "working", Round: 1, Attempt: 1, Try: 2,
 	}
 	test.OK(t, s.world.Journal().Record(t.Context(), opt.Batch{ObjectiveID: id, Source: again.TaskID + "#1.1.2", Events: []opt.Event{again}}))
-	s.signedIn(t, "acme/ann").get("/console/objectives/"+id+"?task=1-0").wants(t, "Attempt 1 begins again")
+	s.signedIn(t, "acme/ann").get("/console/objectives/"+id+"?task=1-0").wants(t, "attempt 1 begins again")
 }
 
 // A task that has waited for a worker shows for how long, on the timeline and beside it.
@@ -127,7 +127,7 @@ func TestObjective_waitsForWorker(t *testing.T) {
 	}
 	test.OK(t, s.world.Journal().Record(t.Context(), opt.Batch{ObjectiveID: id, Source: taken.TaskID + "#1.1.1", Events: []opt.Event{taken}}))
 	p := s.signedIn(t, "acme/ann").get("/console/objectives/" + id + "?task=1-0")
-	p.wants(t, "A worker has taken it after 1 min", "Waited for a worker")
+	p.wants(t, "a worker has taken it after 1 min", "Waited for a worker")
 	p.holds(t, `<rect class="untaken"`, "Waited for a worker, 1 min")
 }
 
@@ -136,7 +136,7 @@ func TestObjective_attempts(t *testing.T) {
 	b := s.signedIn(t, "acme/ann")
 	s.world.FailAttempt(task(id, 1, 0), "busy", "Too busy.")
 	s.world.Advance(time.Hour)
-	b.get("/console/objectives/"+id+"?task=1-0").wants(t, "A", "Attempt 2", "Attempt 2 begins", "Before B")
+	b.get("/console/objectives/"+id+"?task=1-0").wants(t, "A", "Attempt 2", "attempt 2 begins", "Before B")
 	s.world.Fail(task(id, 1, 0), "broken", "It is broken.")
 	p := b.get("/console/objectives/" + id)
 	p.wants(t, "failed", "It is broken.", "Retry", "!Pause", "!Cancel…")

@@ -18,11 +18,9 @@ import (
 	"longhaul/opt/access"
 )
 
-// How long browsers keep cookies.
-const (
-	endedAge   = 12 * time.Hour   // that of a session after its end, to get the reason why they have to sign in again
-	attemptAge = 15 * time.Minute // that of an attempt to sign in
-)
+// endedAge is how long browsers keep the cookie of a session after its end, to get the reason why they have to sign in
+// again.
+const endedAge = 12 * time.Hour
 
 // withSession returns r with the credential of its session, or r itself if it has no session.
 func (k *Console) withSession(r *http.Request) (*http.Request, error) {
@@ -104,7 +102,7 @@ func beginProvider(v *visit) (view, error) {
 	if err != nil {
 		return providerProblem(v, next, err), nil
 	}
-	v.setCookie(signInCookie, attempt, attemptAge)
+	v.setCookie(signInCookie, attempt, identity.AttemptAge)
 	return view{Location: to}, nil
 }
 

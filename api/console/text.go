@@ -45,8 +45,6 @@ func gateTitle(g *opt.Gate) string {
 	return shorten(a2a.Visible(shown.Title(g)), titleWidth) + g.Again()
 }
 
-func nameText(name string) string { return shorten(a2a.Visible(name), titleLetters) }
-
 func each[T, S any](list []T, of func(T) S) (out []S) {
 	for _, one := range list {
 		out = append(out, of(one))

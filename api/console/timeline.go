@@ -61,7 +61,7 @@ func showTimeline(v *visit) (view, error) {
 		return view{}, err
 	}
 	decisions, err := v.cfg.Service.Decisions.ListDecisions(v.r.Context(), v.call, read.DecisionListParams{ObjectiveID: o.ID, Limit: timelineSize, PageToken: q.Get("decisions")})
-	out := view{Template: "timeline", Title: "Timeline of " + a2a.Visible(o.Name), Data: timeline{o, momentsOf(o, page.Events), page.Next, decisions, q.Get("page") != ""}}
+	out := view{Template: "timeline", Title: "All events of " + a2a.Visible(o.Name), Data: timeline{o, momentsOf(o, page.Events), page.Next, decisions, q.Get("page") != ""}}
 	if q.Get("page") == "" {
 		out.Events, out.Refresh = eventsOf(o), refreshEvery
 	}

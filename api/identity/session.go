@@ -29,7 +29,8 @@ type SessionStore interface {
 }
 
 // Sessions keeps browsers signed in. A browser has the secret of its session, and the store
-// has the hash of that: neither is enough to use the other's. A Sessions is safe for concurrent use.
+// has the hash of that: neither is enough to use the other's. A Sessions is safe for concurrent use. All of its
+// fields are needed but SignIn.
 type Sessions struct {
 	Store  SessionStore
 	SignIn *SignIn // renews credentials; nil: there is no provider

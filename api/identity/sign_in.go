@@ -61,8 +61,8 @@ const (
 	renewBefore  = time.Minute      // of the end of a credential
 )
 
-// attemptAge is how long people may take at the provider.
-const attemptAge = 15 * time.Minute
+// AttemptAge is how long people may take at the provider.
+const AttemptAge = 15 * time.Minute
 
 // An attempt to sign in with the provider. Its first texts are random, and known to the browser and
 // the server alone. Only the browser keeps it, encrypted.
@@ -77,17 +77,17 @@ type attempt struct {
 const attemptContext = "console sign-in"
 
 // Begin returns the URL at which a browser signs in before it opens the page next, and what the browser
-// keeps meanwhile. Its error wraps opt.ErrUnavailable.
+// keeps meanwhile. Its error wraps opt.ErrUnavailable if the provider does not answer.
 func (s *SignIn) Begin(ctx context.Context, next string) (to, kept string, err error) {
 	p, err := s.tokens.provider(ctx)
 	if err != nil {
 		return "", "", err
 	}
-	in := attempt{newSecret(), newSecret(), newSecret(), next, a2a.At(s.tokens.now().Add(attemptAge))}
+	in := attempt{newSecret(), newSecret(), newSecret(), next, a2a.At(s.tokens.now().Add(AttemptAge))}
 	plain, _ := json.Marshal(in) // texts and a time
 	sealed, err := s.sealer.Seal(plain, attemptContext)
 	if err != nil {
-		return "", "", fmt.Errorf("%w: seal an attempt to sign in: %w", opt.ErrUnavailable, err)
+		return "", "", fmt.Errorf("seal an attempt to sign in: %w", err)
 	}
 	options := []oauth2.AuthCodeOption{oidc.Nonce(in.Nonce), oauth2.S256ChallengeOption(in.Verifier)}
 	if s.tokens.Audience != s.client.ID {

@@ -30,13 +30,14 @@ var eventTexts = map[opt.EventKind]string{
 	opt.PlanStopping:      "Plan {plan} is being stopped{reason}",
 	opt.TasksAdded:        "{tasks} {were} added to plan {plan}",
 	opt.TasksReopened:     "The results of {tasks} of plan {plan} are made again",
-	opt.TaskTried:         "Attempt {attempt} begins{again}{said}",
-	opt.TaskTaken:         "A worker has taken it after {waited}",
-	opt.TaskLinked:        "Another task stands in for it: {link}",
+	opt.TaskTried:         "attempt {attempt} begins{again}{said}",
+	opt.TaskTaken:         "a worker has taken it after {waited}",
+	opt.TaskLinked:        "another task stands in for it: {link}",
 	opt.SourceRewound:     "The work was set back: an operator has reset it in Temporal, or Temporal was restored from an older copy",
 }
 
-// EventText describes an event of o in plain words. It does not name the task that the event is about.
+// EventText describes an event of o in plain words. It does not name the task that the event is about: words about a task
+// begin small, to stand behind its name.
 func EventText(o *opt.Objective, e opt.Event) string {
 	if text, ok := eventTexts[e.Kind]; ok {
 		return wordsOf(o, e).Replace(text)
@@ -102,11 +103,11 @@ func stageText(e opt.Event) string {
 func taskMoveText(e opt.Event) string {
 	switch {
 	case e.Step == opt.Expire:
-		return "The time of its question was over: " + LookOfTask(e.To).Word
+		return "the time of its question was over: " + LookOfTask(e.To).Word
 	case e.Step != "":
-		return "Its question waits too long: " + string(e.Step)
+		return "its question waits too long: " + string(e.Step)
 	case e.Gate != nil:
-		return "waits for an answer: " + nameText(Title(e.Gate))
+		return "waits for an answer: " + Name(Title(e.Gate))
 	case e.To == string(opt.TaskWorking) && e.Attempt > 1:
 		return fmt.Sprintf("working, attempt %d", e.Attempt)
 	}
@@ -159,10 +160,10 @@ const (
 )
 
 // Quoted returns a name in quotation marks, "" for none.
-func Quoted(name string) string { return when(name != "", "“"+nameText(name)+"”") }
+func Quoted(name string) string { return when(name != "", "“"+Name(name)+"”") }
 
-// nameText returns a name as a sentence has it.
-func nameText(name string) string { return inLine(a2a.Visible(name), maxName) }
+// Name returns a name as a sentence has it.
+func Name(name string) string { return inLine(a2a.Visible(name), maxName) }
 
 // Listed returns names behind the words before them, "" for none.
 func Listed(before string, names []string) string {

@@ -112,7 +112,7 @@ func namesIn(p *opt.Plan, chosen func(*opt.Task) bool) string {
 	var names []string
 	for _, t := range p.Tasks {
 		if chosen(t) {
-			names = append(names, nameText(t.Name))
+			names = append(names, Name(t.Name))
 		}
 	}
 	return Listed("", names)

@@ -33,7 +33,7 @@ func Joined(r *opt.Responders, names []string) string {
 func Silent(g *opt.Gate) (names []string) {
 	for _, name := range Named(g.Responders) {
 		if !g.Voted(name) {
-			names = append(names, nameText(name))
+			names = append(names, Name(name))
 		}
 	}
 	return names

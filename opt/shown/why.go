@@ -14,9 +14,16 @@ import (
 type Why struct {
 	Before, Name, After string
 	Of                  string   // the id of what the name is of
-	Did                 string   // what began then
+	Did                 string   // what began then, a constant below
 	Since               a2a.Time // zero if it does not matter
 }
+
+// What began when an objective is where it is.
+const (
+	DidBegin = "begun"  // the work
+	DidAsk   = "asked"  // a question
+	DidQueue = "queued" // the wait for the turn
+)
 
 // WhyOf returns why o waits, works or has ended; position is its place in the queue of its context.
 func WhyOf(o *opt.Objective, c *Course, position int) Why {
@@ -30,7 +37,7 @@ func WhyOf(o *opt.Objective, c *Course, position int) Why {
 	case o.Paused:
 		return Why{Before: "It is paused. People who may change it can resume it."}
 	case !o.QueuedAt.IsZero():
-		return Why{Before: fmt.Sprintf("Waits for its turn in its context, at place %d. It begins when those before it have ended:", position), Did: "queued", Since: o.QueuedAt}
+		return Why{Before: fmt.Sprintf("Waits for its turn in its context, at place %d. It begins when those before it have ended:", position), Did: DidQueue, Since: o.QueuedAt}
 	}
 	var asked, works, held []*opt.Task
 	for _, p := range o.Plans {
@@ -50,7 +57,7 @@ func WhyOf(o *opt.Objective, c *Course, position int) Why {
 	case len(works) > 0:
 		begun := func(t *opt.Task) a2a.Time { return c.Tasks[t.ID][0].From }
 		t := slices.MinFunc(works, func(a, b *opt.Task) int { return begun(a).Time().Compare(begun(b).Time()) })
-		return Why{Before: "Works on", After: others(len(works), "other task"), Did: "begun", Since: begun(t)}.of(t)
+		return Why{Before: "Works on", After: others(len(works), "other task"), Did: DidBegin, Since: begun(t)}.of(t)
 	case len(held) > 0:
 		text := "A quota is used up."
 		if spans := c.Tasks[held[0].ID]; len(spans) > 0 {
@@ -81,8 +88,8 @@ func idleText(o *opt.Objective) string {
 func whyAsked(all []*opt.Task) Why {
 	first := slices.MinFunc(all, func(a, b *opt.Task) int { return a.Gate.RequestedAt.Time().Compare(b.Gate.RequestedAt.Time()) }).Gate
 	return Why{
-		Before: "Waits for " + People(first) + ":", Name: nameText(Title(first)), Of: first.ID,
-		After: others(len(all), "more question"), Did: "asked", Since: first.RequestedAt,
+		Before: "Waits for " + People(first) + ":", Name: Name(Title(first)), Of: first.ID,
+		After: others(len(all), "more question"), Did: DidAsk, Since: first.RequestedAt,
 	}
 }
 
@@ -99,7 +106,7 @@ func whyFailed(o *opt.Objective) Why {
 }
 
 func (w Why) of(t *opt.Task) Why {
-	w.Name, w.Of = nameText(t.Name), t.ID
+	w.Name, w.Of = Name(t.Name), t.ID
 	return w
 }
 
