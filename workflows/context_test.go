@@ -109,7 +109,7 @@ func TestContext_continuesAsNew(t *testing.T) {
 
 // A context that has to call a long roll continues as new between the messages: none is lost, and none comes twice.
 func TestContext_rollContinuesAsNew(t *testing.T) {
-	const members = 350 // more than the first run may send: 100 at once, and as many as have arrived when it finds out that it is long
+	const members = 350 // more than the first run may send: 100 at once, and perhaps others in their place
 	in := workflows.ContextInput{Tenant: "t", ContextID: "c", Rules: machine.Rules}
 	enter := machine.Enter{ObjectiveID: "obj-last", Attempt: 1, Waiting: 1}
 	for i := range members - 1 {
@@ -120,14 +120,16 @@ func TestContext_rollContinuesAsNew(t *testing.T) {
 		f, sent := newFloor(t), 0
 		for _, id := range append(enter.Behind, enter.ObjectiveID) {
 			f.members[id] = func(turn machine.Turn) error {
-				f.SetContinueAsNewSuggested(runs == 0)
 				asked[id], sent = asked[id]+1, sent+1
 				f.SignalWorkflow(workflows.RequestSignal, machine.TurnRequest{ObjectiveID: id, Attempt: 1, N: 1, Want: machine.WantLeave, Answering: true, Answers: turn.N})
 				return nil
 			}
 		}
 		if runs == 0 {
-			at(f.TestWorkflowEnvironment, 0, func() { f.SignalWorkflow(workflows.EnterSignal, enter) })
+			at(f.TestWorkflowEnvironment, 0, func() {
+				f.SetContinueAsNewSuggested(true)
+				f.SignalWorkflow(workflows.EnterSignal, enter)
+			})
 		}
 		if f.ExecuteWorkflow(workflows.Context, in); runs == 1 {
 			finished(t, f.TestWorkflowEnvironment)
