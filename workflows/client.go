@@ -138,7 +138,7 @@ func (c *Client) opened(ctx context.Context, o opt.Opening) (opt.Opening, error)
 	switch {
 	case err != nil && !errors.Is(err, opt.ErrUnknown): // if it is unknown, the journal has removed the objective with its large contents
 		return opt.Opening{}, err
-	case digest != "" && digest != o.Objective.Digest && (o.Message == nil || digest != o.Message.Digest()): // the latter in older runs
+	case digest != "" && !isOf(digest, o):
 		return opt.Opening{}, fmt.Errorf("objective %s: %w", o.Objective.ID, opt.ErrConflict)
 	case in.Opening == nil || fate != FateRunning && fate != FateStopped:
 		return opt.Opening{}, fmt.Errorf("objective %s: %w", o.Objective.ID, opt.ErrEnded)
@@ -147,6 +147,11 @@ func (c *Client) opened(ctx context.Context, o opt.Opening) (opt.Opening, error)
 	}
 	in.Opening.Found = true
 	return *in.Opening, nil
+}
+
+// isOf reports whether a digest is that of the content of o.
+func isOf(digest string, o opt.Opening) bool {
+	return digest == o.Objective.Digest || o.Message != nil && digest == o.Message.Digest() // the latter in older runs
 }
 
 // Opening returns the opening of an objective that was stopped in its first run, which may not have recorded it;

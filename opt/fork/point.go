@@ -71,13 +71,19 @@ func (s *Point) add(e opt.Event) {
 		o.Name, o.Description, o.Metadata = e.Text.Name, e.Text.Description, e.Text.Metadata
 	case e.Kind == opt.ObjectiveRetried:
 		s.Notes = nil
-	case e.Kind == opt.MessageAdded && e.Verdict == opt.Noted && e.Reason == opt.Begins:
-		s.Request = e.Message
 	case e.Kind == opt.MessageAdded && e.Verdict == opt.Noted:
-		note := opt.Letter{Message: *e.Message, Principal: e.Principal, Key: e.Key}
-		if !slices.ContainsFunc(s.Notes, func(had opt.Letter) bool { return had.ID() == note.ID() }) { // else it came again after a reset
-			s.Notes = append(s.Notes, note)
-		}
+		s.addNote(e)
+	}
+}
+
+func (s *Point) addNote(e opt.Event) {
+	if e.Reason == opt.Begins {
+		s.Request = e.Message
+		return
+	}
+	note := opt.Letter{Message: *e.Message, Principal: e.Principal, Key: e.Key}
+	if !slices.ContainsFunc(s.Notes, func(had opt.Letter) bool { return had.ID() == note.ID() }) { // else it came again after a reset
+		s.Notes = append(s.Notes, note)
 	}
 }
 

@@ -84,33 +84,34 @@ func (c *Course) Add(r Recorded) {
 	}
 }
 
+// othersWork are the reasons for which a task that has begun waits while others work.
+var othersWork = []string{opt.SentBack, opt.HeldByQuota}
+
 // move adds what a move of a plan task, or another attempt at it, has begun and ended.
 func (c *Course) move(e opt.Event) {
-	ref, ok := opt.ParseID(e.TaskID)
-	if !ok || ref.TaskID == "" {
+	ref, _ := opt.ParseID(e.TaskID)
+	if ref.TaskID == "" {
 		return // a root task, which follows the objective
 	}
-	look := LookOfTask(e.To)
+	kind := LookOfTask(e.To).Kind
 	if opt.TaskState(e.To).Ended() {
-		c.close(ref.TaskID, e.At, look.Kind)
+		c.close(ref.TaskID, e.At, kind)
 		return
 	}
-	if e.Reason == opt.SentBack || e.Reason == opt.HeldByQuota { // others work meanwhile
-		look.Kind = LooksPending
+	if slices.Contains(othersWork, e.Reason) {
+		kind = LooksPending
 	}
-	end := Kind("")
-	if spans := c.Tasks[ref.TaskID]; len(spans) > 0 {
-		last := spans[len(spans)-1]
-		if last.Kind == LooksWorking && look.Kind == LooksWorking && last.Attempt < e.Attempt {
-			end = LooksFailed // this attempt follows it
-		}
-		if e.Kind == opt.TaskMoved && last.Until.IsZero() && last.Kind == look.Kind && last.Attempt == e.Attempt {
-			spans[len(spans)-1].Text = heldText(e)
-			return // a step at a gate
-		}
+	last, end := c.last(ref.TaskID), Kind("")
+	switch {
+	case last.Kind != kind:
+	case last.Attempt < e.Attempt && kind == LooksWorking:
+		end = LooksFailed // this attempt follows it
+	case last.Attempt == e.Attempt && last.Until.IsZero() && e.Kind == opt.TaskMoved:
+		last.Text = heldText(e)
+		return // a step at a gate
 	}
 	c.close(ref.TaskID, e.At, end)
-	c.Tasks[ref.TaskID] = append(c.Tasks[ref.TaskID], Span{Kind: look.Kind, From: e.At, Attempt: e.Attempt, Text: heldText(e)})
+	c.Tasks[ref.TaskID] = append(c.Tasks[ref.TaskID], Span{Kind: kind, From: e.At, Attempt: e.Attempt, Text: heldText(e)})
 }
 
 // heldText returns what e says about the quota that holds a task back, "" for none.
@@ -123,9 +124,16 @@ func heldText(e opt.Event) string {
 
 // held reports whether a task that has begun waits for others than people.
 func (c *Course) held(task string) bool {
-	spans := c.Tasks[task]
-	n := len(spans)
-	return n > 0 && spans[n-1].Until.IsZero() && spans[n-1].Kind == LooksPending
+	last := c.last(task)
+	return last.Until.IsZero() && last.Kind == LooksPending
+}
+
+// last returns the latest span of a task, one of no kind if it has none.
+func (c *Course) last(task string) *Span {
+	if spans := c.Tasks[task]; len(spans) > 0 {
+		return &spans[len(spans)-1]
+	}
+	return &Span{}
 }
 
 // take adds that the last span of a task has waited for a worker until then.

@@ -39,6 +39,11 @@ func WhyOf(o *opt.Objective, c *Course, position int) Why {
 	case !o.QueuedAt.IsZero():
 		return Why{Before: fmt.Sprintf("Waits for its turn in its context, at place %d. It begins when those before it have ended:", position), Did: DidQueue, Since: o.QueuedAt}
 	}
+	return whyOpen(o, c)
+}
+
+// whyOpen says which tasks of o wait for people, work or are held back.
+func whyOpen(o *opt.Objective, c *Course) Why {
 	var asked, works, held []*opt.Task
 	for _, p := range o.Plans {
 		asked = append(asked, p.Waiting()...)
