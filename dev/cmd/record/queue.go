@@ -24,6 +24,28 @@ var queues = []course{
 		return r.temporal.TerminateWorkflow(ctx, id, "", "")
 	}),
 	queue("context-reset", func(ctx context.Context, r *recorder, id string) error { return r.reset(ctx, id, harness.First) }),
+	{"context-long", runLongRoll},
+}
+
+// runLongRoll has a context whose history may not be long call a roll of many members, which have all ended.
+func runLongRoll(ctx context.Context, r *recorder) ([]string, error) {
+	o := opening(shape{name: "context-long", specs: plans("say done")})
+	o.Objective.QueuedAt = a2a.At(time.Now())
+	for i := range 130 {
+		r.floor = append(r.floor, opt.RootID(fmt.Sprintf("obj-%026d", i), 1))
+	}
+	if err := r.long.Enter(ctx, o.Objective, shown.Placed{QueuedAt: o.Objective.QueuedAt, Behind: r.floor, Waiting: 1}); err != nil {
+		return nil, err
+	}
+	if _, err := r.usual.Start(ctx, o); err != nil {
+		return nil, err
+	}
+	contextID, err := r.contextWorkflow(ctx, o.Objective.ContextID)
+	if err != nil {
+		return nil, err
+	}
+	w := work{r, r.usual, o.Objective.ID}
+	return []string{w.id, w.plan(1), contextID}, errors.Join(untilObjective(ended)(ctx, w), r.temporal.GetWorkflow(ctx, contextID, "").Get(ctx, nil))
 }
 
 // queue makes one objective wait for a person while the next one works, and continue after that.
