@@ -94,10 +94,10 @@ func htmlOf(source []byte, n ast.Node) (before, after string) {
 	case *ast.Image: // loading it would show its server who looks at it
 		address := addressIn(n.Destination)
 		before, after = linkHTML(address)
-		return before + "Image: " + when(!n.HasChildren(), escaped(address)), after
+		return before + "Image: " + shown.When(!n.HasChildren(), escaped(address)), after
 	case *ast.AutoLink: // its label is its address
 		before, after = linkHTML(string(n.URL(source)))
-		return before + escaped(string(n.Label(source))), when(before != "", after)
+		return before + escaped(string(n.Label(source))), shown.When(before != "", after)
 	case *ast.RawHTML:
 		before = escaped(string(n.Segments.Value(source)))
 	case *ast.HTMLBlock:
@@ -314,7 +314,7 @@ func (v *viewer) show(o *object, p a2a.Part, text string) {
 	o.As = v.kind(p)
 	other := asText
 	if !v.render(o, p, text) {
-		o.Text, other = a2a.Visible(text), when(p.Text != nil && o.As == asText, asMarkdown)
+		o.Text, other = a2a.Visible(text), shown.When(p.Text != nil && o.As == asText, asMarkdown)
 	}
 	v.bytes = max(0, v.bytes-max(len(text), len(o.HTML)))
 	if v.asPath != nil && other != "" {

@@ -147,7 +147,7 @@ func (d *draft) apply(s url.Values) (text string, err error) {
 		return d.between(s, of)
 	case do == "skip" && !d.skipped[of.id]:
 		d.skipped[of.id] = true
-		return of.title() + " is skipped" + when(of.skip().Kind == opt.MoveTask, ": it is declared completed, without a result"), nil
+		return of.title() + " is skipped" + shown.When(of.skip().Kind == opt.MoveTask, ": it is declared completed, without a result"), nil
 	}
 	return "", errGone
 }
@@ -197,7 +197,7 @@ func (d *draft) at(key string) (found item, ok bool) {
 func (d *draft) key(id string) string { return cmp.Or(d.added[id], keyOf(id)) }
 
 func (i item) title() string {
-	return when(i.task == nil, "Plan ") + shown.Quoted(i.name)
+	return shown.When(i.task == nil, "Plan ") + shown.Quoted(i.name)
 }
 
 func (d *draft) names(ids []string) []string {
@@ -243,9 +243,9 @@ func (d *draft) add(s url.Values, p *opt.Plan) (string, error) {
 	t = p.Tasks[len(p.Tasks)-1]
 	d.added[t.ID] = s.Get("as")
 	text := fmt.Sprintf("%s is added to plan %s%s", shown.Quoted(t.Name), shown.Quoted(p.Name), shown.Listed(", after ", d.names(itemOf(d.now, p, t).before)))
-	text += when(t.Optional(), ", optional")
+	text += shown.When(t.Optional(), ", optional")
 	// Who sends the draft may have got it as a link: it shows all.
-	return text + behind(", by ", shown.Name(t.Executor)) + behind(": ", beginningText(a2a.Visible(t.Description), mostShown)), nil
+	return text + shown.Behind(", by ", shown.Name(t.Executor)) + shown.Behind(": ", beginningText(a2a.Visible(t.Description), mostShown)), nil
 }
 
 // move lets an item change places with the one before or after it in a chain, in which each waits for the one before
@@ -545,7 +545,7 @@ func (d *draft) target(at spot, of item) *draftTarget {
 	step := func(do string) string { // the address with one more step, "" if it cannot be made
 		s := url.Values{"do": {do}, "of": {out.Key}}
 		_, _, err := d.stepped(s, len(at.Values["step"]))
-		return when(err == nil, at.adding(s).path())
+		return shown.When(err == nil, at.adding(s).path())
 	}
 	out.Earlier, out.Later, out.Skip = step("earlier"), step("later"), step("skip")
 	if d.free(of) {

@@ -81,7 +81,7 @@ func gatePageOf(v *visit, s gate.ShownInterrupt, w written) *gatePage {
 		MayStand: g.Standing != "" && v.has(call.RespondApprovals) && s.MayStand(v.call.Principal, v.call.Groups),
 		Object:   viewerOf(v, path).parts("parts-", g.Object, fileIn(path, "parts")),
 	}
-	p.Who += behind(". You answer as the deputy of ", a2a.Visible(s.For))
+	p.Who += shown.Behind(". You answer as the deputy of ", a2a.Visible(s.For))
 	if whole := strings.TrimSpace(a2a.Visible(g.Title)); whole != shorten(whole, titleWidth) {
 		p.Asked = shownText(whole)
 	}
@@ -115,7 +115,7 @@ func (p *gatePage) Others() []shown.GateReply {
 func viewerOf(v *visit, path string) *viewer {
 	q := v.r.URL.Query()
 	as, all := q.Get("as"), q.Get("all")
-	as = when(as == asText || as == asMarkdown, as)
+	as = shown.When(as == asText || as == asMarkdown, as)
 	to := func(as, all string) string { return listOf(v, q).with("as", as, "all", all).At(path) }
 	out := viewer{markdown: v.markdown, measure: wholeMeasure, as: as, asPath: func(as string) string { return to(as, all) }}
 	if all == "" {
@@ -252,7 +252,7 @@ func (w written) Is(action string) bool { return w.Get("action") == action }
 
 // Text returns the input in a field of the form with an action.
 func (w written) Text(action, field string) string {
-	return when(w.Is(action), w.Get(field))
+	return shown.When(w.Is(action), w.Get(field))
 }
 
 // Kept returns all that was written, for a page that has no form any more.

@@ -45,9 +45,9 @@ func phases(o *opt.Objective, p *opt.Plan, t *opt.Task) []string {
 	if p != nil {
 		begun, over = p.Started || p.Paused, p.Status == opt.PlanFailed
 	}
-	switch open := cmp.Or(when(begun, "begun"), "fresh"); {
+	switch open := cmp.Or(shown.When(begun, "begun"), "fresh"); {
 	case t != nil:
-		return []string{"", cmp.Or(when(t.Optional(), "optional"), "needed")}
+		return []string{"", cmp.Or(shown.When(t.Optional(), "optional"), "needed")}
 	case over:
 		return []string{"", "ended"}
 	case p == nil && len(o.Plans) == 0:

@@ -11,6 +11,7 @@ import (
 	"longhaul/a2a"
 	"longhaul/api/read"
 	"longhaul/opt"
+	"longhaul/opt/shown"
 )
 
 // Path is where the console is served.
@@ -53,7 +54,7 @@ func pageOf(id string) string {
 	case isGate:
 		return gatePath(id)
 	}
-	return objectivePath(ref.ObjectiveID) + cmp.Or(behind("?task=", keyOf(ref.TaskID)), behind("?plan=", keyOf(ref.PlanID)))
+	return objectivePath(ref.ObjectiveID) + cmp.Or(shown.Behind("?task=", keyOf(ref.TaskID)), shown.Behind("?plan=", keyOf(ref.PlanID)))
 }
 
 func gatePath(id string) string { return GatesPath + url.PathEscape(id) }
@@ -85,7 +86,7 @@ func keyOf(id string) string {
 
 // idOf returns the id of the plan or the task with a key in an objective.
 func idOf(objectiveID, key string) string {
-	return cmp.Or(when(strings.Contains(key, "-"), "task-"), "plan-") + strings.TrimPrefix(objectiveID, "obj-") + "-" + key
+	return cmp.Or(shown.When(strings.Contains(key, "-"), "task-"), "plan-") + strings.TrimPrefix(objectiveID, "obj-") + "-" + key
 }
 
 // taskOf returns the plan task with an id, of any attempt, and its plan; nil for none.
@@ -157,7 +158,7 @@ type spot struct {
 
 // spotOf returns the spot of a request for the page of an objective.
 func spotOf(r *http.Request) spot {
-	base := when(r.Method != http.MethodGet, objectivePath(r.PathValue("id")))
+	base := shown.When(r.Method != http.MethodGet, objectivePath(r.PathValue("id")))
 	return spot{base, newListing(r.URL.Query(), "view", "task", "plan", "span", "until", "draft", "since", "step")}
 }
 
@@ -178,12 +179,12 @@ func (s spot) drafts() bool { return s.number("draft") > 0 }
 // whole.
 func (s spot) To(key string) string {
 	isTask := strings.Contains(key, "-")
-	return s.with("task", when(isTask, key), "plan", when(!isTask, key)).path() + s.panel()
+	return s.with("task", shown.When(isTask, key), "plan", shown.When(!isTask, key)).path() + s.panel()
 }
 func (s spot) ToWhole() string { return s.with("task", "", "plan", "").path() }
 
 // panel is the part of the page that a selection leads to. In a draft the graph keeps the focus.
-func (s spot) panel() string { return when(!s.drafts(), "#selected") }
+func (s spot) panel() string { return shown.When(!s.drafts(), "#selected") }
 
 // ToView returns the address of a view, without the draft.
 func (s spot) ToView(view string) string { return s.sent().with("view", view).path() }
@@ -202,4 +203,4 @@ func (s spot) ToSpan(seconds, until int64) string {
 }
 
 // numberText returns a number as addresses have it, "" for 0.
-func numberText(n int64) string { return when(n != 0, strconv.FormatInt(n, 10)) }
+func numberText(n int64) string { return shown.When(n != 0, strconv.FormatInt(n, 10)) }

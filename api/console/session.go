@@ -16,6 +16,7 @@ import (
 	"longhaul/api/identity"
 	"longhaul/opt"
 	"longhaul/opt/access"
+	"longhaul/opt/shown"
 )
 
 // endedAge is how long browsers keep the cookie of a session after its end, to get the reason why they have to sign in
@@ -72,7 +73,9 @@ const (
 
 // cookieName returns the name of a cookie in the browser. With __Host-, other servers of the
 // same domain and unencrypted answers cannot set it.
-func (k *Console) cookieName(cookie string) string { return when(k.cfg.Secure, "__Host-") + cookie }
+func (k *Console) cookieName(cookie string) string {
+	return shown.When(k.cfg.Secure, "__Host-") + cookie
+}
 
 // cookie returns the value of a cookie, "" if the browser has none.
 func (k *Console) cookie(r *http.Request, cookie string) string {
@@ -88,7 +91,7 @@ func (k *Console) cookie(r *http.Request, cookie string) string {
 // connection to the browser is encrypted. If that is false, the browser only sends the cookie less often.
 func (v *visit) setCookie(cookie, value string, age time.Duration) {
 	http.SetCookie(v.w, &http.Cookie{
-		Name: v.cookieName(cookie), Value: value, Path: cmp.Or(when(v.cfg.Secure, "/"), Path), // as __Host- demands
+		Name: v.cookieName(cookie), Value: value, Path: cmp.Or(shown.When(v.cfg.Secure, "/"), Path), // as __Host- demands
 		MaxAge: int(age / time.Second), HttpOnly: true, SameSite: http.SameSiteLaxMode,
 		Secure: v.cfg.Secure || v.r.TLS != nil || v.r.Header.Get("X-Forwarded-Proto") == "https",
 	})
@@ -132,7 +135,7 @@ func providerProblem(v *visit, next string, err error) view {
 	case !ok:
 		return signInPage(v, next, notAcceptedText, http.StatusUnauthorized)
 	}
-	message := refused.Code + behind(": ", refused.Description)
+	message := refused.Code + shown.Behind(": ", refused.Description)
 	return signInPage(v, next, "The provider has refused ("+shorten(a2a.Visible(message), 300)+"). "+providerAdvice(refused.Code), http.StatusUnauthorized)
 }
 
@@ -177,7 +180,7 @@ func showSignIn(v *visit) (view, error) {
 		return view{Location: Path + "/inbox"}, nil
 	}
 	q := v.r.URL.Query()
-	return signInPage(v, nextPath(q.Get("next")), when(q.Has("ended"), "Your session has ended. Sign in again."), http.StatusOK), nil
+	return signInPage(v, nextPath(q.Get("next")), shown.When(q.Has("ended"), "Your session has ended. Sign in again."), http.StatusOK), nil
 }
 
 func signInPage(v *visit, next, problem string, status int) view {

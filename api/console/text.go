@@ -26,7 +26,7 @@ func shorten(s string, width int) string {
 // bytes, with an ellipsis if more follows.
 func beginningText(s string, most int) string {
 	text, cut := cutText(strings.TrimSpace(s), most)
-	return strings.TrimSpace(text) + when(cut, "…")
+	return strings.TrimSpace(text) + shown.When(cut, "…")
 }
 
 // cutText returns at most a number of bytes of a text, in whole characters; cut says that more follows.
@@ -56,17 +56,6 @@ func filter[T any](list []T, keep func(T) bool) []T {
 	return slices.DeleteFunc(slices.Clone(list), func(one T) bool { return !keep(one) })
 }
 
-// when returns a text if something is so, else "".
-func when(is bool, text string) string {
-	if is {
-		return text
-	}
-	return ""
-}
-
-// behind returns a text behind the words before it, "" for none.
-func behind(before, text string) string { return when(text != "", before+text) }
-
 // shownText returns a text of others, cut if it is long.
 func shownText(s string) string { return a2a.Visible(beginningText(s, usualMeasure.one)) }
 
@@ -80,7 +69,7 @@ func questionOf(g *opt.Gate, id string) string {
 
 // countsText says whether a reply that did not close its gate counts.
 func countsText(d opt.Decision) string {
-	return cmp.Or(when(d.Verdict != opt.Accepted, "refused: "+shown.VerdictText(d.Verdict)), "counts")
+	return cmp.Or(shown.When(d.Verdict != opt.Accepted, "refused: "+shown.VerdictText(d.Verdict)), "counts")
 }
 
 // stepsTaken say what a step of a ladder has done.

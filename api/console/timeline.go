@@ -190,7 +190,7 @@ func (p *picture) ruler(begin int64) {
 	last := p.until - (p.until-p.from)/10 // on a phone, the text of a later one would be cut
 	for at := p.from + (step-(p.from-begin)%step)%step; at < last; at += step {
 		x, _, _ := p.place(at, at)
-		p.Ticks = append(p.Ticks, tick{x, cmp.Or(when(at == begin, "start"), opt.InUnits(at-begin, at))})
+		p.Ticks = append(p.Ticks, tick{x, cmp.Or(shown.When(at == begin, "start"), opt.InUnits(at-begin, at))})
 	}
 	if p.now > p.from && p.now < p.until {
 		p.Now, _, _ = p.place(p.now, p.now)

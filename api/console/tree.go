@@ -103,7 +103,7 @@ func waited[T comparable](all []T, before func(T) []T) func(from, to int) bool {
 // drawBlock returns the drawing of a plan or a task in its block, with as many letters of its name as fit.
 func drawBlock(b block, name string, letters int, look shown.Look, optional bool) treeTask {
 	name = a2a.Visible(name)
-	return treeTask{block: b, Title: shorten(name, titleLetters) + ": " + look.Word + when(optional, ", optional"), Name: shorten(name, letters), Class: string(look.Kind), Optional: optional}
+	return treeTask{block: b, Title: shorten(name, titleLetters) + ": " + look.Word + shown.When(optional, ", optional"), Name: shorten(name, letters), Class: string(look.Kind), Optional: optional}
 }
 
 // placesBefore lists, for each plan or task, the places in the list of those that must be done before it.

@@ -363,17 +363,17 @@ func functions(a assets) template.FuncMap {
 
 func sinceText(d time.Duration) string {
 	d = d.Round(time.Second)
-	return cmp.Or(when(d == 0, "0 s"), durationText(d.Milliseconds()))
+	return cmp.Or(shown.When(d == 0, "0 s"), durationText(d.Milliseconds()))
 }
 
 // askedOf returns who can answer after a step, "" if it asks no one.
 func askedOf(a rehearse.Ask) string {
-	return when(a.Step != opt.Remind && a.Step != opt.Expire, cmp.Or(shown.Who(a.Of), "everyone"))
+	return shown.When(a.Step != opt.Remind && a.Step != opt.Expire, cmp.Or(shown.Who(a.Of), "everyone"))
 }
 
 // eventsOf returns the id of the task whose events report the changes of o, "" if o has ended.
 func eventsOf(o *opt.Objective) string {
-	return when(!o.Settled(), o.RootID())
+	return shown.When(!o.Settled(), o.RootID())
 }
 
 // refreshEvery is after how many seconds a page about an objective may have changed

@@ -235,8 +235,8 @@ func (s Span) Class() string {
 // What says what a span is.
 func (s Span) What() string {
 	what := map[string]string{"waiting": "Waited for people", "untaken": "Waited for a worker", "ready": "Waited for others"}[s.Class()]
-	work := cmp.Or(when(s.Attempt > 0, "Attempt "+strconv.Itoa(s.Attempt)), "Work")
-	return cmp.Or(what, work+when(s.End == LooksFailed || s.End == LooksCanceled, ", "+string(s.End)))
+	work := cmp.Or(When(s.Attempt > 0, "Attempt "+strconv.Itoa(s.Attempt)), "Work")
+	return cmp.Or(what, work+When(s.End == LooksFailed || s.End == LooksCanceled, ", "+string(s.End)))
 }
 
 // SpentText says how long an objective has taken until now, and for how much of that people were waited for.

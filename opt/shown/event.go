@@ -64,10 +64,10 @@ func wordsOf(o *opt.Objective, e opt.Event) *strings.Replacer {
 		plan = Quoted(p.Name)
 	}
 	return strings.NewReplacer(
-		"{asker}", a2a.Visible(o.Principal), "{attempt}", strconv.Itoa(e.Attempt), "{by}", behind(" by ", a2a.Visible(e.Principal)), "{end}", e.Reason,
-		"{plan}", plan, "{replaces}", when(len(e.Replaces) > 0, " and replaces "+opt.Count(len(e.Replaces), "plan")),
-		"{tasks}", opt.Count(len(e.Tasks), "task"), "{were}", cmp.Or(when(len(e.Tasks) == 1, "was"), "were"), "{again}", when(e.Try > 1, " again"),
-		"{stage}", stageText(e), "{reason}", behind(": ", ReasonText(e.Reason)), "{said}", saidText(e), "{waited}", opt.InUnits(e.Waited, 10), "{link}", a2a.Visible(e.Link),
+		"{asker}", a2a.Visible(o.Principal), "{attempt}", strconv.Itoa(e.Attempt), "{by}", Behind(" by ", a2a.Visible(e.Principal)), "{end}", e.Reason,
+		"{plan}", plan, "{replaces}", When(len(e.Replaces) > 0, " and replaces "+opt.Count(len(e.Replaces), "plan")),
+		"{tasks}", opt.Count(len(e.Tasks), "task"), "{were}", cmp.Or(When(len(e.Tasks) == 1, "was"), "were"), "{again}", When(e.Try > 1, " again"),
+		"{stage}", stageText(e), "{reason}", Behind(": ", ReasonText(e.Reason)), "{said}", saidText(e), "{waited}", opt.InUnits(e.Waited, 10), "{link}", a2a.Visible(e.Link),
 	)
 }
 
@@ -97,7 +97,7 @@ func stageText(e opt.Event) string {
 	if strings.HasPrefix(reason, "for ") {
 		return look.Word + " " + reason
 	}
-	return look.Word + behind(": ", reason)
+	return look.Word + Behind(": ", reason)
 }
 
 func taskMoveText(e opt.Event) string {
@@ -111,7 +111,7 @@ func taskMoveText(e opt.Event) string {
 	case e.To == string(opt.TaskWorking) && e.Attempt > 1:
 		return fmt.Sprintf("working, attempt %d", e.Attempt)
 	}
-	return LookOfTask(e.To).Word + behind(": ", ReasonText(e.Reason)) + saidText(e)
+	return LookOfTask(e.To).Word + Behind(": ", ReasonText(e.Reason)) + saidText(e)
 }
 
 func messageText(e opt.Event) string {
@@ -121,7 +121,7 @@ func messageText(e opt.Event) string {
 	case d != nil && d.Verdict != opt.Accepted:
 		return "An answer of " + d.Who() + " was refused: " + VerdictText(d.Verdict)
 	case d != nil:
-		return d.Who() + cmp.Or(behind(" decided: ", string(d.Action)), " answered")
+		return d.Who() + cmp.Or(Behind(" decided: ", string(d.Action)), " answered")
 	case e.Verdict != "" && !e.Verdict.Kept():
 		return "A message of " + principal + " was refused: " + VerdictText(e.Verdict)
 	case principal == "":
@@ -136,7 +136,7 @@ func saidText(e opt.Event) string {
 	if e.Status == nil {
 		return ""
 	}
-	return behind(". ", inLine(a2a.Visible(e.Status.Text()), maxSaid))
+	return Behind(". ", inLine(a2a.Visible(e.Status.Text()), maxSaid))
 }
 
 // refusals say why messages were refused.
@@ -160,14 +160,14 @@ const (
 )
 
 // Quoted returns a name in quotation marks, "" for none.
-func Quoted(name string) string { return when(name != "", "“"+Name(name)+"”") }
+func Quoted(name string) string { return When(name != "", "“"+Name(name)+"”") }
 
 // Name returns a name as a sentence has it.
 func Name(name string) string { return inLine(a2a.Visible(name), maxName) }
 
 // Listed returns names behind the words before them, "" for none.
 func Listed(before string, names []string) string {
-	return behind(before, strings.Join(few(names), ", "))
+	return Behind(before, strings.Join(few(names), ", "))
 }
 
 // few returns the first names, and how many more there are.
@@ -178,13 +178,13 @@ func few(names []string) []string {
 	return names
 }
 
-// when returns a text if something is so, else "".
-func when(is bool, text string) string {
+// When returns a text if something is so, else "".
+func When(is bool, text string) string {
 	if is {
 		return text
 	}
 	return ""
 }
 
-// behind returns a text behind the words before it, "" for none.
-func behind(before, text string) string { return when(text != "", before+text) }
+// Behind returns a text behind the words before it, "" for none.
+func Behind(before, text string) string { return When(text != "", before+text) }

@@ -96,14 +96,14 @@ type Follow struct{ Accept, Reject, Refine string }
 func FollowOf(g *opt.Gate, p *opt.Plan, t *opt.Task) (f Follow) {
 	next := namesIn(p, func(other *opt.Task) bool { return !other.State.Ended() && slices.Contains(p.Before(other), t) })
 	if t.Ask == nil { // its executor gets the answer
-		return Follow{Accept: "this task continues with the answer" + behind(", then: ", next)}
+		return Follow{Accept: "this task continues with the answer" + Behind(", then: ", next)}
 	}
 	f.Accept = cmp.Or(next, "no other task waits for it")
 	if f.Reject = f.Accept; !t.Optional() {
-		f.Reject = "the plan " + Quoted(p.Name) + " fails" + behind(", without: ", next)
+		f.Reject = "the plan " + Quoted(p.Name) + " fails" + Behind(", without: ", next)
 	}
 	again := namesIn(p, func(t *opt.Task) bool { return slices.Contains(g.Sources, t.ID) })
-	f.Refine, f.Reject = when(g.Allows(opt.Refine), behind("made again: ", again)), when(g.Allows(opt.Reject), f.Reject)
+	f.Refine, f.Reject = When(g.Allows(opt.Refine), Behind("made again: ", again)), When(g.Allows(opt.Reject), f.Reject)
 	return f
 }
 

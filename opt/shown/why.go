@@ -116,4 +116,4 @@ func (w Why) of(t *opt.Task) Why {
 }
 
 // others says how many there are beside the one of several that a sentence is about.
-func others(n int, what string) string { return when(n > 1, "and "+opt.Count(n-1, what)) }
+func others(n int, what string) string { return When(n > 1, "and "+opt.Count(n-1, what)) }
